@@ -95,7 +95,8 @@ bool stream::begin_read() {
   return reads_have_expired();
 }
 
-// The loop has the baton while the coroutine waits in a read, unless a posted function runs.
+// The loop has the baton while the coroutine waits in a read, unless a posted function runs. Unseen input is held back,
+// or the coroutine would not wait: it stays unseen.
 void stream::reads_expire() noexcept {
   if (!suspended_ || has_ended() || baton_is_out() || waits_for_room()) return;
   connection_handoff::dispatch_step(*this, &connection_handoff::batch);
@@ -128,7 +129,7 @@ std::optional<bytes> stream::end_read() {
     flush();
     return std::nullopt;
   }
-  const bytes all = take_input();
+  const bytes all = holds_input() ? bytes() : take_input();
   lent_ = all.size();
   if (all.empty()) {  // the time has passed
     flush();
@@ -214,7 +215,8 @@ boost::system::result<bytes> stream::end_message(message_wait& wanted) {
 // ---- What the connection calls --------------------------------------------------------------------------------------
 
 std::size_t stream::run_batch(bytes) noexcept {
-  if (wanted_ && !try_parse(*wanted_) && !reads_have_expired()) {
+  const bool expires = reads_have_expired();
+  if (wanted_ && !(expires && holds_input()) && !try_parse(*wanted_) && !expires) {
     wait_for_more(*wanted_);
   } else {
     resume_waiting();

@@ -113,7 +113,7 @@ class [[nodiscard]] deadline_guard final : private timer {
     has_passed_ = true;
     if (of_reads_) return host_.reads_expire();
     host_.reasons_.tell(cancel_reason::deadline);
-    host_.cancel_operations();
+    if (host_.reasons_.is_cancelled()) host_.cancel_operations();
   }
   coroutine_host& host_;
   deadline_guard* const outer_;

@@ -191,7 +191,8 @@ void socket_stage::act_as_client(socket_client& c, const step& s) {
   life& l = *c.of.load();
   switch (s.what) {
     case event::command: {
-      const bool is_timed = s.does == action::sleep || s.does == action::pause_for;
+      const bool is_timed = s.does == action::sleep || s.does == action::pause_for ||
+                            s.does == action::sleep_until_deadline || s.does == action::read_by;
       const command line{.sequence = c.next_command++,
                          .does = s.does == action::set_times ? action::reply : s.does,
                          .amount = is_timed ? s.amount % 10 : s.amount};

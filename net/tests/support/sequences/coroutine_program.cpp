@@ -116,14 +116,47 @@ awaitable<> write_much(reading& r, std::uint32_t amount) {
   }
 }
 
+/// A sleep ends early for a reason, and does not begin while one lasts.
+awaitable<error_code> sleep_on(reading& r, duration time) {
+  const bool cancelled = bool(r.s.cancelled());
+  const time_point due = r.s.loop().now() + time;
+  const timer_note noted(r.on);
+  const error_code why = co_await sleep_for(time);
+  if (why && !r.s.cancelled()) r.on.report(r.l, "a sleep is cancelled without a reason");
+  if (cancelled && !why && time > duration{}) r.on.report(r.l, "a sleep begins although a reason lasts");
+  if (!why && r.s.loop().now() < due) r.on.report(r.l, "a sleep ends too early");
+  co_return why;
+}
+
+awaitable<> sleep_until_deadline(reading& r, std::uint32_t amount) {
+  const duration time = std::chrono::milliseconds(amount % 3000), limit = std::chrono::milliseconds(amount % 700);
+  {
+    const auto scope = r.s.with_deadline(r.s.loop().now() + limit);
+    const timer_note noted(r.on);
+    const bool told = co_await sleep_on(r, time) == errc::deadline_passed;
+    if (told && !scope.has_passed()) r.on.report(r.l, "a deadline cancels before its time");
+    if (scope.has_passed() && !r.s.cancelled().has(cancel_reason::deadline))
+      r.on.report(r.l, "a deadline has passed, and nobody can see it");
+  }
+  if (r.s.cancelled().has(cancel_reason::deadline)) r.on.report(r.l, "a deadline outlives its scope");
+}
+
+awaitable<> read_by(reading& r, std::uint32_t amount) {
+  if (!r.rest.empty()) co_return;  // a command is at hand
+  const time_point due = r.s.loop().now() + std::chrono::milliseconds(amount % 700);
+  const auto scope = r.s.with_read_deadline(due);
+  const timer_note noted(r.on);
+  (void)co_await read_some(r);  // at the end of the stream, the next read returns nothing as well
+  if (scope.has_passed() && r.s.loop().now() < due) r.on.report(r.l, "a read ends before its time");
+}
+
 // Splits a record in one of three cases: nothing may be sent between its first part and the rest.
 awaitable<> write_around_a_sleep(reading& r, std::uint32_t amount) {
   const bool splits = amount % 3 == 0 && !r.l.may_drop && !r.l.refused && !r.l.shut;
   const std::string text = make_record('h', r.l.next_record, splits ? 75'000 : record_head);
   const std::size_t first = splits ? 70'000 : 0;
   const bool begun = r.s.write(bytes(text).substr(0, first));
-  const timer_note noted(r.on);
-  (void)co_await sleep_for(std::chrono::milliseconds(amount % 3 == 1 ? 0 : amount % 3000));
+  (void)co_await sleep_on(r, std::chrono::milliseconds(amount % 3 == 1 ? 0 : amount % 3000));
   if (!splits) co_return write_record(r.on, r.l, r.s, action::reply, record_head);
   if (r.l.knows_of_failure) co_return;
   if (begun && r.s.write(bytes(text).substr(first))) {
@@ -134,13 +167,29 @@ awaitable<> write_around_a_sleep(reading& r, std::uint32_t amount) {
   }
 }
 
+awaitable<> offload(reading& r, std::uint32_t amount) {
+  bool begun = false;
+  try {
+    co_await r.s.offload([&] {
+      begun = true;
+      perform(r.on, r.l, r.s, amount % 3 == 0 ? action::dawdle : action::reply, amount);
+      if (amount % 5 == 0) perform(r.on, r.l, r.s, action::reply_long, amount);
+    });
+  } catch (const boost::system::system_error&) {
+    if (begun || !r.s.cancelled()) throw;
+  }
+}
+
 awaitable<> act(reading& r, const command& line) {
   switch (line.does) {
     case action::offload:
-      co_await r.s.offload([&] {
-        perform(r.on, r.l, r.s, line.amount % 3 == 0 ? action::dawdle : action::reply, line.amount);
-        if (line.amount % 5 == 0) perform(r.on, r.l, r.s, action::reply_long, line.amount);
-      });
+      co_await offload(r, line.amount);
+      break;
+    case action::sleep_until_deadline:
+      co_await sleep_until_deadline(r, line.amount);
+      break;
+    case action::read_by:
+      co_await read_by(r, line.amount);
       break;
     case action::sleep:
       co_await write_around_a_sleep(r, line.amount);

@@ -47,6 +47,11 @@ void abort_from_outside(life& to, connection_registry& registry) {
   abort(registry);
 }
 
+void cancel_from_outside(life& to, connection_registry& registry) {
+  const std::lock_guard lock(to.mutex);
+  (void)registry.cancel(to.id);
+}
+
 void broadcast_from_outside(stage& on, connection_registry& registry, std::size_t size) {
   const std::lock_guard one_at_a_time(on.broadcasting);  // keeps the records in the order of their numbers
   std::vector<connection_id> ids;

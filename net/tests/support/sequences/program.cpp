@@ -122,6 +122,14 @@ void reach_another(stage& on, connection& c, action what, std::uint32_t amount) 
   if (what == action::post_to) post_from_outside(on, *other, c.registry(), action::reply, amount);
   if (what == action::close_other) close_from_outside(*other, c.registry());
   if (what == action::abort_other) abort_from_outside(*other, c.registry());
+  if (what == action::cancel_other) cancel_from_outside(*other, c.registry());
+}
+
+// Without peer_finished, which would make a pool skip input that the reference model expects to be used.
+void choose_reasons(connection& c, std::uint32_t amount) {
+  if (amount % 3 == 0) c.cancel_on({});
+  if (amount % 3 == 1) c.cancel_on(default_cancel_reasons);
+  if (amount % 3 == 2) c.cancel_on({cancel_reason::drain, cancel_reason::cancelled, cancel_reason::peer_reset});
 }
 
 // The connection calls the function after on_close, with an error.
@@ -248,7 +256,11 @@ bool perform(stage& on, life& l, connection& c, action what, std::uint32_t amoun
     case action::post_to:
     case action::close_other:
     case action::abort_other:
+    case action::cancel_other:
       reach_another(on, c, what, amount);
+      break;
+    case action::cancel_on:
+      choose_reasons(c, amount);
       break;
     case action::broadcast:
       broadcast_from_outside(on, c.registry(), record_head + amount % 3000);

@@ -36,6 +36,7 @@ void send_from_outside(stage& on, life& to, connection_registry& registry, std::
 void post_from_outside(stage& on, life& to, connection_registry& registry, action what, std::uint32_t amount);
 void close_from_outside(life& to, connection_registry& registry);
 void abort_from_outside(life& to, connection_registry& registry);
+void cancel_from_outside(life& to, connection_registry& registry);
 void broadcast_from_outside(stage& on, connection_registry& registry, std::size_t size);
 
 /// Counts the living programs. A moved-from program counts until it is destroyed.
