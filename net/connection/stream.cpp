@@ -92,13 +92,14 @@ bool stream::needs_return() const noexcept {
 bool stream::begin_read() {
   use_lent();
   if (input_.unread() > 0 || at_end()) return !needs_return();
-  return reads_have_expired();
+  return reads_have_expired() && (expires_ = true);
 }
 
 // The loop has the baton while the coroutine waits in a read, unless a posted function runs. Unseen input is held back,
 // or the coroutine would not wait: it stays unseen.
 void stream::reads_expire() noexcept {
   if (!suspended_ || has_ended() || baton_is_out() || waits_for_room()) return;
+  expires_ = !wanted_;
   connection_handoff::dispatch_step(*this, &connection_handoff::batch);
 }
 
@@ -123,18 +124,24 @@ void stream::wait_for_room(std::coroutine_handle<> waiting) noexcept {
   hand_back();
 }
 
+[[gnu::noinline]] std::optional<bytes> stream::end_late_read() {
+  expires_ = false;
+  lent_ = holds_input() ? 0 : take_input().size();
+  if (lent_ > 0) return take_input();
+  flush();
+  return std::nullopt;
+}
+
 std::optional<bytes> stream::end_read() {
   if (at_end()) {
     heard_.end_request();
     flush();
     return std::nullopt;
   }
-  const bytes all = holds_input() ? bytes() : take_input();
+  if (expires_) [[unlikely]]
+    return end_late_read();
+  const bytes all = take_input();
   lent_ = all.size();
-  if (all.empty()) {  // the time has passed
-    flush();
-    return std::nullopt;
-  }
   return all;
 }
 

@@ -210,6 +210,7 @@ class stream : public connection, private coroutine_host {
   void wait_for_input(std::coroutine_handle<> waiting) noexcept;
   void wait_for_room(std::coroutine_handle<> waiting) noexcept;
   std::optional<bytes> end_read();
+  std::optional<bytes> end_late_read();
   void resume_waiting() noexcept;
   void resume_watched(std::coroutine_handle<> waiting) noexcept final;
   void ended(bool by_exception) noexcept;
@@ -227,6 +228,7 @@ class stream : public connection, private coroutine_host {
   bool closing_ = false;       // the connection is closed; it is destroyed after the coroutine has ended
   bool ended_ = false;         // the coroutine has ended
   bool counts_codec_ = false;  // count_kept_input() last reported a codec's memory
+  bool expires_ = false;       // read() returns since its time has passed
   bool is_fast_ = false;       // in on_received(), until the coroutine returns the baton
   awaitable<> root_;
   std::coroutine_handle<> suspended_;  // in a read or until_writable()
