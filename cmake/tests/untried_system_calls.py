@@ -19,7 +19,7 @@ REASONS = {
     ('net/engine/asio_engine.cpp', 'poll'): (1, 'a failure means that nothing is known; the next read returns the error'),
     ('net/engine/kernel_sockets.cpp', 'fcntl'): (3, 'of a listener that the program gives: descriptors_test has all kinds'),
     ('net/engine/kernel_sockets.cpp', 'getpeername'): (1, 'descriptors_test attaches sockets without a peer'),
-    ('net/engine/kernel_sockets.cpp', 'getsockopt'): (3, 'fails for a wrong kind only: descriptors_test has all kinds'),
+    ('net/engine/kernel_sockets.cpp', 'getsockopt'): (5, 'fails for a wrong kind only: descriptors_test and peer_info_test have all'),
     ('net/engine/kernel_sockets.cpp', 'ioctl'): (2, 'a count of bytes for a time limit or a drain; 0 means that there are none'),
     ('net/engine/kernel_sockets.cpp', 'poll'): (1, 'after a failure of accept4() that is reported either way'),
     ('net/engine/kernel_sockets.cpp', 'setsockopt'): (3, 'fails for invalid values only, which validate() refuses'),

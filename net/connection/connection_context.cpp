@@ -16,7 +16,12 @@ connection_context::~connection_context() = default;
 
 std::string connection_context::peer() const {
   if (handle_ >= 0) return loop_.io().sockets().peer_address(handle_);
-  return baton_extras_ && baton_extras_->peer ? baton_extras_->peer->to_string() : std::string();
+  return baton_extras_ && baton_extras_->ends ? baton_extras_->ends->peer.to_string() : std::string();
+}
+
+std::string connection_context::local() const {
+  if (handle_ >= 0) return loop_.io().sockets().local_address(handle_).to_string();
+  return baton_extras_ && baton_extras_->ends ? baton_extras_->ends->local.to_string() : std::string();
 }
 
 void connection_context::keep_carried(stream_handle&& removed) noexcept {
@@ -27,10 +32,11 @@ stream_handle connection_context::take_stream() noexcept {
   return {std::exchange(handle_, -1), baton_extras_ ? std::move(baton_extras_->carried) : nullptr};
 }
 
-void connection_context::remember_peer() noexcept {
+void connection_context::keep_ends() noexcept {
   if (!make_baton_extras()) return;
-  const address at = loop_.io().sockets().remote_address(handle_);
-  baton_extras_->peer.reset(new (std::nothrow) address(at));
+  const socket_services& sockets = loop_.io().sockets();
+  baton_extras_->ends.reset(new (std::nothrow)
+                                connection_ends{sockets.remote_address(handle_), sockets.local_address(handle_)});
 }
 
 connection_deadlines* connection_context::deadlines_of_extras() const noexcept {

@@ -86,14 +86,15 @@ class connection_context : public stream_channel {
     check_held(by);
     return baton_flags_;
   }
-  /// [loop, or baton] Returns the peer's address. After the handle was closed: the address that remember_peer() stored.
+  /// [loop, or baton] Return the peer's address, and this end's. After the handle was closed: what keep_ends() stored.
   [[nodiscard]] std::string peer() const;
+  [[nodiscard]] std::string local() const;
   /// [loop] Keeps the transport of a stream that an engine has given back. One that carries something has extras.
   void keep_carried(stream_handle&& removed) noexcept;
   /// [loop, baton] Moves the stream out. It must not be registered with an engine.
   stream_handle take_stream() noexcept;
-  /// [loop, baton] Keeps the peer's address for the time after the handle. Without memory it becomes empty.
-  void remember_peer() noexcept;
+  /// [loop, baton] Keeps the addresses for the time after the handle. Without memory they become empty.
+  void keep_ends() noexcept;
   /// [loop, or baton] Returns the connection's own limits, or the server's.
   [[nodiscard]] const connection_limits& applied_limits() const noexcept { return own_ ? own_->limits : host_.limits; }
   /// [loop, baton] Returns null if no time limit applies. They then know of activity on the fast path.

@@ -231,7 +231,7 @@ void connection_core::end_without_close() noexcept {
 
 // The baton was returned for the last time: no other thread can use the handle.
 void connection_core::begin_to_close() noexcept {
-  if (enabled_.close) remember_peer();
+  if (enabled_.close) keep_ends();
   if (requires_reset(reason()) || loop_flags().output.partial_message) loop_.io().sockets().reset_when_closed(handle_);
   output_.drop_builder(*this);
   loop_.io().close(take_stream());

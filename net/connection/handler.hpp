@@ -56,12 +56,6 @@ concept coroutine_handler = !message_handler<H> && std::invocable<H&, stream&> &
 template <class H>
 concept handler = message_handler<H> || coroutine_handler<H>;
 
-/// The two addresses of a connection.
-struct connection_ends {
-  address peer;   ///< of the other end
-  address local;  ///< of this end
-};
-
 namespace detail {
 
 template <class F>

@@ -72,6 +72,12 @@ class address {
   kind kind_ = kind::none;
 };
 
+/// The two addresses of a connection.
+struct connection_ends {
+  address peer;   ///< of the other end
+  address local;  ///< of this end
+};
+
 /// Joins "127.0.0.1" and 80 to "127.0.0.1:80", "::1" and 80 to "[::1]:80".
 [[nodiscard]] std::string join_address(std::string_view host, std::uint16_t port);
 
