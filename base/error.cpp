@@ -40,6 +40,9 @@ constexpr auto texts = std::to_array<text>({
     {errc::input_overflow, "unused input of all connections would exceed max_input_total"},
     {errc::aborted, "connection_registry::abort() ended the connection"},
     {errc::stream_truncated, "the connection ended before the encoded stream did; data may be missing"},
+    {errc::untrusted_proxy, "the peer is in none of the networks of proxy.trusted"},
+    {errc::malformed_proxy_header, "a proxy began with something else than a PROXY header of at most proxy.max_size"},
+    {errc::missing_proxy_header, "a proxy sent no complete PROXY header within proxy.timeout"},
 });
 
 class category final : public boost::system::error_category {

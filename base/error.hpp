@@ -40,6 +40,9 @@ enum class errc {
   input_overflow,           ///< more unused input would be kept in all connections than `max_input_total`
   aborted,                  ///< connection_registry::abort() ended it
   stream_truncated,         ///< the connection ended without the end that its encoding demands
+  untrusted_proxy,          ///< the peer is none of the proxies that its listener trusts
+  malformed_proxy_header,   ///< what a proxy sent first is no PROXY header, or one longer than `proxy.max_size`
+  missing_proxy_header,     ///< a proxy has not sent a whole PROXY header within `proxy.timeout`, or before it closed
 };
 
 /// The category of errc; its error_codes are made from their enumerators.
