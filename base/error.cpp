@@ -43,6 +43,9 @@ constexpr auto texts = std::to_array<text>({
     {errc::request_cancelled, "connection_registry::cancel() cancelled the request"},
     {errc::deadline_passed, "the deadline has passed"},
     {errc::draining, "the server drains"},
+    {errc::untrusted_proxy, "the peer is in none of the networks of proxy.trusted"},
+    {errc::malformed_proxy_header, "a proxy began with something else than a PROXY header of at most proxy.max_size"},
+    {errc::missing_proxy_header, "a proxy sent no complete PROXY header within proxy.timeout"},
 });
 
 class category final : public boost::system::error_category {

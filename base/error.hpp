@@ -43,6 +43,9 @@ enum class errc {
   request_cancelled,        ///< connection_registry::cancel() cancelled the request
   deadline_passed,          ///< the time of stream::with_deadline() has passed, or of a read with a deadline
   draining,                 ///< the server drains, and connection::cancel_on() makes that cancel
+  untrusted_proxy,          ///< the peer is none of the proxies that its listener trusts
+  malformed_proxy_header,   ///< what a proxy sent first is no PROXY header, or one longer than `proxy.max_size`
+  missing_proxy_header,     ///< a proxy has not sent a whole PROXY header within `proxy.timeout`, or before it closed
 };
 
 /// The category of errc; its error_codes are made from their enumerators.

@@ -34,7 +34,10 @@ constexpr std::array all_reasons{errc::end_of_stream,
                                  errc::heartbeat_timeout,
                                  errc::input_overflow,
                                  errc::aborted,
-                                 errc::stream_truncated};
+                                 errc::stream_truncated,
+                                 errc::untrusted_proxy,
+                                 errc::malformed_proxy_header,
+                                 errc::missing_proxy_header};
 
 BOOST_AUTO_TEST_CASE(each_reason_has_its_own_text) {
   std::set<std::string> texts;

@@ -17,6 +17,7 @@ cat > "$work/prelude.hpp" << 'END'
 #include <quintet/base/framing/checked.hpp>
 #include <quintet/net/asio.hpp>
 #include <quintet/net/child_process.hpp>
+#include <quintet/net/connection.hpp>
 #include <quintet/net/framed.hpp>
 #include <quintet/net/stream.hpp>
 #include <quintet/net/waiting.hpp>

@@ -16,7 +16,7 @@ import tempfile
 
 import cpp_outline
 
-MOST_HEADERS, MOST_TYPES, MOST_BEHIND_SERVER = 35, 65, 60  # of these 60, nine are for coroutine handlers
+MOST_HEADERS, MOST_TYPES, MOST_BEHIND_SERVER = 36, 65, 60  # of these 60, nine are for coroutine handlers
 # Today's numbers: lower them with each step towards the limits above.
 TYPES_TODAY, BEHIND_SERVER_TODAY = 83, 59
 ROOTS = ('base', 'base/framing', 'net', 'threadmodels', 'bus')

@@ -46,7 +46,9 @@ void resolve_options(command& c, const numbers& n, const headers& send) {
   if (c.relaying.upstreams.empty() && (send.v1 || send.v2 || c.relaying.accept_proxy || c.relaying.pool > 0))
     refuse("--pool, --accept-proxy, --send-proxy and --send-proxy-v2 need --upstream");
   if (!c.relaying.upstreams.empty() && c.keep_alive) refuse("--keep-alive is allowed only without --upstream");
-  c.relaying.send = send.v1 ? proxy_version::v1 : send.v2 ? proxy_version::v2 : proxy_version::none;
+  c.relaying.send = send.v1   ? quintet::proxy_version::v1
+                    : send.v2 ? quintet::proxy_version::v2
+                              : quintet::proxy_version::none;
   c.relaying.window = n.window_kib * kib;
   c.relaying.connect_timeout = std::chrono::milliseconds(n.connect_ms);
   c.config.limits.idle_timeout = std::chrono::seconds(n.idle_s);

@@ -4,17 +4,25 @@
 
 #include "proxy/upstreams.hpp"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
 namespace example::proxy {
 
+using quintet::address;
 using quintet::connection;
 using quintet::severity;
 
 namespace {
 
 void count(std::atomic<std::uint64_t>& what) noexcept { what.fetch_add(1, std::memory_order_relaxed); }
+
+quintet::proxied_end end_of(const address& a) {
+  quintet::proxied_end end{.size = static_cast<std::uint8_t>(a.octets().size()), .port = a.port()};
+  std::ranges::copy(a.octets(), end.octets.begin());
+  return end;
+}
 
 /// Closes a client for which no upstream was found. Nothing has been sent to it.
 void no_upstream(service& all, quintet::connection_registry& connections, quintet::connection_id client,
@@ -50,16 +58,17 @@ std::size_t client_end::operator()(connection& c, quintet::bytes in) {
 // Bytes behind the header belong to the upstream.
 std::size_t client_end::read_header(connection& c, quintet::bytes in) {
   if (c.closing()) return in.size();
-  const header_reading header = proxy::read_header(in);
-  if (header.result == header_reading::outcome::incomplete) return 0;
-  if (header.result == header_reading::outcome::malformed) {
+  const quintet::proxy_header header = quintet::read_proxy_header(in);
+  if (header.is == quintet::proxy_header::state::incomplete) return 0;
+  if (header.is == quintet::proxy_header::state::malformed) {
     c.close(quintet::errc::malformed_message);
     return in.size();
   }
-  if (header.ends) ends_ = *header.ends;
+  if (header.peer.size > 0)
+    ends_ = {address(header.peer.ip(), header.peer.port), address(header.local.ip(), header.local.port)};
   c.set_limits(all_->options.limits);
   find_upstream(c);
-  if (header.used < in.size()) relay_->client->forward(c, in.substr(header.used));
+  if (header.size < in.size()) relay_->client->forward(c, in.substr(header.size));
   return in.size();
 }
 
@@ -73,7 +82,7 @@ void client_end::find_upstream(connection& c) {
   quintet::event_loop* const near = alone ? nullptr : &c.loop();
   quintet::event_loop& on = alone ? *all_->main : c.loop();
   on.post([&all = *all_, near, &on, &connections = c.registry(), r = relay_,
-           header = make_header(all_->options.send, ends_)]() noexcept {
+           header = make_proxy_header(all_->options.send, end_of(ends_.peer), end_of(ends_.local))]() noexcept {
     const auto give_up = [&all, &connections, id = r->client_id](quintet::error_code why) {
       no_upstream(all, connections, id, why);
     };

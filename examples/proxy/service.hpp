@@ -2,7 +2,7 @@
 // service: the state that all relays of a proxy share: settings, counters, and access to the server.
 #pragma once
 
-#include "proxy/proxy_protocol.hpp"
+#include <quintet/base/framing/proxy_protocol.hpp>
 
 #include <quintet/base/log.hpp>
 #include <quintet/base/rate_limit.hpp>
@@ -25,7 +25,7 @@ struct settings {
   std::size_t pool = 0;             ///< connections to each upstream that each loop makes in advance
   std::size_t window = 256 * 1024;  ///< bytes of each direction that are received but not yet sent
   bool accept_proxy = false;        ///< clients begin with a PROXY header
-  proxy_version send = proxy_version::none;
+  quintet::proxy_version send = quintet::proxy_version::none;
   quintet::duration connect_timeout = std::chrono::seconds(3);  ///< per attempt
   quintet::socket_options socket = {};     ///< of connections to upstreams, equal to those of clients
   quintet::connection_limits limits = {};  ///< of both ends; until a PROXY header is read, the server's limits apply

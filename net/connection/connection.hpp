@@ -16,6 +16,12 @@ namespace quintet {
 
 class cork_guard;
 
+namespace detail {
+
+struct peer_info_access;
+
+}  // namespace detail
+
 /// The connection as its handler sees it. The handler holds the baton while it runs: no other thread then touches this
 /// data (rules: connection_core).
 ///
@@ -184,6 +190,7 @@ class connection : protected detail::connection_core {
 
  private:
   friend detail::connection_core;
+  friend detail::peer_info_access;
   friend class connection_registry;
   friend class connection_message;
   friend class cork_guard;

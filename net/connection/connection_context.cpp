@@ -15,8 +15,25 @@ connection_context::connection_context(event_loop& loop, connection_host& host, 
 connection_context::~connection_context() = default;
 
 std::string connection_context::peer() const {
-  if (handle_ >= 0) return loop_.io().sockets().peer_address(handle_);
-  return baton_extras_ && baton_extras_->peer ? baton_extras_->peer->to_string() : std::string();
+  if (handle_ >= 0 && !has_told_ends_) return loop_.io().sockets().peer_address(handle_);
+  return kept_ends() ? kept_ends()->peer.to_string() : std::string();
+}
+
+std::string connection_context::local() const {
+  if (handle_ >= 0 && !has_told_ends_) return loop_.io().sockets().local_address(handle_).to_string();
+  return kept_ends() ? kept_ends()->local.to_string() : std::string();
+}
+
+const connection_ends* connection_context::kept_ends() const noexcept {
+  return baton_extras_ ? baton_extras_->ends.get() : nullptr;
+}
+
+bool connection_context::keep_facts_of(const stream_handle& stream) noexcept {
+  if (!stream.carried() && !stream.told_ends()) return true;
+  if (!make_baton_extras()) return false;
+  baton_extras_->ends = stream.told_ends();
+  has_told_ends_ = baton_extras_->ends != nullptr;
+  return true;
 }
 
 void connection_context::keep_carried(stream_handle&& removed) noexcept {
@@ -27,10 +44,12 @@ stream_handle connection_context::take_stream() noexcept {
   return {std::exchange(handle_, -1), baton_extras_ ? std::move(baton_extras_->carried) : nullptr};
 }
 
-void connection_context::remember_peer() noexcept {
-  if (!make_baton_extras()) return;
-  const address at = loop_.io().sockets().remote_address(handle_);
-  baton_extras_->peer.reset(new (std::nothrow) address(at));
+void connection_context::keep_ends() noexcept try {
+  if (has_told_ends_ || !make_baton_extras()) return;
+  const socket_services& sockets = loop_.io().sockets();
+  const connection_ends ends{sockets.remote_address(handle_), sockets.local_address(handle_)};
+  baton_extras_->ends = std::make_shared<const connection_ends>(ends);
+} catch (const std::bad_alloc&) {  // the addresses become empty
 }
 
 connection_deadlines* connection_context::deadlines_of_extras() const noexcept {

@@ -95,14 +95,18 @@ class connection_context : public stream_channel {
     check_held(by);
     return baton_flags_;
   }
-  /// [loop, or baton] Returns the peer's address. After the handle was closed: the address that remember_peer() stored.
+  /// [loop, or baton] Return the peer's address, and this end's: what a proxy has told, or the socket's. After the
+  /// handle was closed: what keep_ends() stored.
   [[nodiscard]] std::string peer() const;
+  [[nodiscard]] std::string local() const;
   /// [loop] Keeps the transport of a stream that an engine has given back. One that carries something has extras.
   void keep_carried(stream_handle&& removed) noexcept;
+  /// [loop] Keeps the facts of a new stream that no engine keeps. Returns false without memory.
+  [[nodiscard]] bool keep_facts_of(const stream_handle& stream) noexcept;
   /// [loop, baton] Moves the stream out. It must not be registered with an engine.
   stream_handle take_stream() noexcept;
-  /// [loop, baton] Keeps the peer's address for the time after the handle. Without memory it becomes empty.
-  void remember_peer() noexcept;
+  /// [loop, baton] Keeps the addresses for the time after the handle. Without memory they become empty.
+  void keep_ends() noexcept;
   /// [loop, or baton] Returns the connection's own limits, or the server's.
   [[nodiscard]] const connection_limits& applied_limits() const noexcept { return own_ ? own_->limits : host_.limits; }
   /// [loop, baton] Returns null if no time limit applies. They then know of activity on the fast path.
@@ -176,9 +180,10 @@ class connection_context : public stream_channel {
   connection_id id_;
   connection_silence silence_;
   connection_posts posts_;
+  enabled_callbacks enabled_;   // loop
+  bool is_timed_ = false;       // there is a time limit; set as own_
+  bool has_told_ends_ = false;  // by a proxy: then baton_extras_ have them from the beginning
   cancel_state heard_;
-  enabled_callbacks enabled_;                              // loop
-  bool is_timed_ = false;                                  // there is a time limit; set as own_
   time_point active_at_{};                                 // loop: end of the last batch on the fast path
   std::unique_ptr<connection_settings> own_;               // changed by the loop while it has the baton
   std::unique_ptr<connection_loop_extras> extras_;         // loop
@@ -190,6 +195,7 @@ class connection_context : public stream_channel {
   ~connection_context();
 
  private:
+  [[nodiscard]] const connection_ends* kept_ends() const noexcept;
   // Where there are extras, whose type this header does not know.
   [[nodiscard]] connection_deadlines* deadlines_of_extras() const noexcept;
 };

@@ -42,7 +42,7 @@ connection& connection_core::as_connection() noexcept { return static_cast<conne
 
 error_code connection_core::open(stream_handle&& stream, enabled_callbacks enabled) noexcept {
   if (loop_.stopping()) return errc::stopped;
-  if (!use_limits() || (stream.carried() && !make_baton_extras())) return no_memory();
+  if (!use_limits() || !keep_facts_of(stream)) return no_memory();
   if (const error_code refused = loop_.io().add(*this, std::move(stream))) return refused;
   bool draining = false;
   try {

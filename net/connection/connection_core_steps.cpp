@@ -237,7 +237,7 @@ void connection_core::end_without_close() noexcept {
 
 // The baton was returned for the last time: no other thread can use the handle.
 void connection_core::begin_to_close() noexcept {
-  if (enabled_.close) remember_peer();
+  if (enabled_.close) keep_ends();
   if (requires_reset(reason()) || loop_flags().output.partial_message) loop_.io().sockets().reset_when_closed(handle_);
   output_.drop_builder(*this);
   loop_.io().close(take_stream());
@@ -260,6 +260,7 @@ void connection_core::take_from(connection_core& from) noexcept {
   handle_ = std::exchange(from.handle_, -1);
   id_ = from.id_;
   enabled_ = from.enabled_;
+  has_told_ends_ = from.has_told_ends_;
   enabled_.classify &= host_.priority_loop != &loop_;
   own_ = std::move(from.own_);
   take_cost_from(from);

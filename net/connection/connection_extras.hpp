@@ -105,9 +105,9 @@ struct connection_baton_extras {
   message_queue calls;  // of connection_handoff: messages that run with the baton
   std::unique_ptr<connection_settings> changed;
   error_code close_reason = make_error_code(boost::system::errc::not_enough_memory);  // default: storing it failed
-  event_loop* migrates_to = nullptr;    // of connection_migration: requested in this batch
-  std::unique_ptr<const address> peer;  // after the handle was closed, for on_close
-  cancel_key key{};                     // none: nobody has asked for it
+  event_loop* migrates_to = nullptr;            // of connection_migration: requested in this batch
+  std::shared_ptr<const connection_ends> ends;  // told by a proxy; else after the handle was closed, for on_close
+  cancel_key key{};                             // none: nobody has asked for it
 };
 
 }  // namespace quintet::detail

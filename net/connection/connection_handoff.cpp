@@ -285,7 +285,7 @@ void connection_handoff::destroy(work_item& item) noexcept {
   // on_close may have written, or thrown.
   c.output_.drop_builder(c);
   take_failure(c);
-  c.loop_.counters().closed.add();
+  c.loop_.counters().count_closed(c.reason(), c.baton_flags().core.draining);
   c.destroy();
 }
 

@@ -6,8 +6,9 @@
 
 namespace quintet {
 
-connection_ends detail::ends_of(engine& io, int handle) {
-  return {io.sockets().remote_address(handle), io.sockets().local_address(handle)};
+connection_ends detail::ends_of(engine& io, const stream_handle& stream) {
+  if (stream.told_ends()) return *stream.told_ends();
+  return {io.sockets().remote_address(stream.get()), io.sockets().local_address(stream.get())};
 }
 
 }  // namespace quintet

@@ -59,12 +59,6 @@ concept coroutine_handler = !message_handler<H> && std::invocable<H&, stream&> &
 template <class H>
 concept handler = message_handler<H> || coroutine_handler<H>;
 
-/// The two addresses of a connection.
-struct connection_ends {
-  address peer;   ///< of the other end
-  address local;  ///< of this end
-};
-
 namespace detail {
 
 template <class F>
@@ -88,23 +82,23 @@ struct handler_factory {
 
 namespace detail {
 
-/// [loop] Asks the system, by two calls.
-[[nodiscard]] connection_ends ends_of(engine& io, int handle);
+/// [loop] Asks the system, by two calls, unless a proxy has told them.
+[[nodiscard]] connection_ends ends_of(engine& io, const stream_handle& stream);
 
 /// A handler that is copied for each connection, as a factory.
 template <class H>
 struct handler_source {
   using type = H;
   H prototype;
-  H make(engine&, int) { return prototype; }
+  H make(engine&, const stream_handle&) { return prototype; }
 };
 template <class F>
 struct handler_source<handler_factory<F>> {
   using type = typename made_handler<F>::type;
   handler_factory<F> factory;
-  type make(engine& io, int handle) {
+  type make(engine& io, const stream_handle& stream) {
     if constexpr (std::invocable<F&, const connection_ends&>)
-      return factory.make(ends_of(io, handle));
+      return factory.make(ends_of(io, stream));
     else
       return factory.make();
   }

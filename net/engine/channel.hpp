@@ -18,6 +18,8 @@
 
 namespace quintet {
 
+struct connection_ends;
+
 /// What carries a stream's bytes instead of the plain socket, for instance rings in shared memory. It travels with the
 /// socket from loop to loop; the engine that watches the stream has it.
 class transport {
@@ -43,10 +45,12 @@ class stream_handle {
   /// A bare one converts: most streams are.
   stream_handle(int descriptor, std::unique_ptr<transport> carried = nullptr) noexcept
       : descriptor_(descriptor), carried_(std::move(carried)) {}
-  stream_handle(stream_handle&& other) noexcept : stream_handle(other.release(), std::move(other.carried_)) {}
+  stream_handle(stream_handle&& other) noexcept
+      : descriptor_(other.release()), carried_(std::move(other.carried_)), told_(std::move(other.told_)) {}
   stream_handle& operator=(stream_handle&& other) noexcept {
     descriptor_ = other.release();
     carried_ = std::move(other.carried_);
+    told_ = std::move(other.told_);
     return *this;
   }
 
@@ -57,12 +61,18 @@ class stream_handle {
   [[nodiscard]] transport* carried() const noexcept { return carried_.get(); }
   /// [loop] Takes the transport out; the descriptor stays.
   [[nodiscard]] std::unique_ptr<transport> take_carried() noexcept { return std::move(carried_); }
+  /// [loop] Sets what carries the stream from now on.
+  void set_carried(std::unique_ptr<transport> carried) noexcept { carried_ = std::move(carried); }
+  /// [loop] Return and set the addresses that a proxy has told; null: the socket's are right. For a new connection.
+  [[nodiscard]] const std::shared_ptr<const connection_ends>& told_ends() const noexcept { return told_; }
+  void tell_ends(std::shared_ptr<const connection_ends> told) noexcept { told_ = std::move(told); }
   /// [loop] Gives the descriptor to the caller. The transport stays.
   int release() noexcept { return std::exchange(descriptor_, -1); }
 
  private:
   int descriptor_ = -1;
   std::unique_ptr<transport> carried_;
+  std::shared_ptr<const connection_ends> told_;
 };
 
 /// A handle (a descriptor, for kernel engines) and the callbacks for its events; muduo's Channel. A channel belongs to

@@ -268,10 +268,26 @@ bool kernel_sockets::resets_when_closed(int handle) noexcept {
   return ::getsockopt(handle, SOL_SOCKET, SO_LINGER, &how, &size) == 0 && how.l_onoff != 0 && how.l_linger == 0;
 }
 
-bool kernel_sockets::is_peer(int handle, const std::function<bool(const peer_credentials&)>& test) {
+error_code kernel_sockets::get_tcp_info(int descriptor, ::tcp_info& to) noexcept {
+  socklen_t size = sizeof to;
+  return ::getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &to, &size) == 0 ? error_code() : last_error();
+}
+
+// Of a socket that is no Unix socket, the kernel tells credentials that are nobody's.
+error_code kernel_sockets::get_credentials(int descriptor, peer_credentials& to) noexcept {
+  int domain = 0;
   ucred peer{};
-  socklen_t size = sizeof peer;
-  return ::getsockopt(handle, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && test({peer.pid, peer.uid, peer.gid});
+  socklen_t size = sizeof domain, peer_size = sizeof peer;
+  if (::getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0) return last_error();
+  if (domain != AF_UNIX) return system_error_code(EOPNOTSUPP);
+  if (::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &peer_size) != 0) return last_error();
+  to = {peer.pid, peer.uid, peer.gid};
+  return {};
+}
+
+bool kernel_sockets::is_peer(int handle, const std::function<bool(const peer_credentials&)>& test) {
+  peer_credentials peer;
+  return !get_credentials(handle, peer) && test(peer);
 }
 
 void kernel_sockets::shutdown_send(int handle) noexcept { ::shutdown(handle, SHUT_WR); }

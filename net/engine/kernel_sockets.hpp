@@ -9,6 +9,8 @@
 #include <map>
 #include <vector>
 
+struct tcp_info;
+
 namespace quintet {
 
 /// Each engine has its own, because its thread may have its own descriptor table. Connected sockets stay in blocking
@@ -28,6 +30,7 @@ class kernel_sockets final : public socket_services {
   error_code adopt_stream(int handle) noexcept override;
   [[nodiscard]] address local_address(int handle) const override;
   [[nodiscard]] address remote_address(int handle) const override;
+  [[nodiscard]] int descriptor(int handle) const noexcept override { return handle; }
   void limit_buffers(int handle, const socket_options& how) noexcept override;
   error_code set_busy_poll(int handle, int microseconds) noexcept override;
   [[nodiscard]] peer_state state_of_peer(int handle) const noexcept override;
@@ -37,6 +40,10 @@ class kernel_sockets final : public socket_services {
 
   /// [loop] Returns whether reset_when_closed() was called for the handle.
   [[nodiscard]] static bool resets_when_closed(int handle) noexcept;
+  /// [any thread] Store what the kernel knows of a TCP connection, and of a Unix socket's peer. Return an error for
+  /// sockets of other kinds: operation_not_supported.
+  [[nodiscard]] static error_code get_tcp_info(int descriptor, ::tcp_info& to) noexcept;
+  [[nodiscard]] static error_code get_credentials(int descriptor, peer_credentials& to) noexcept;
   /// [any thread] Returns whether a Unix socket's peer passes the test. False if the system does not name it.
   [[nodiscard]] static bool is_peer(int handle, const std::function<bool(const peer_credentials&)>& test);
   /// [loop] Returns what unread() returns.

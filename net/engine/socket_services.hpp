@@ -51,6 +51,8 @@ class socket_services {
   /// Returns the peer's address, also after the peer has disconnected; of kind none after reset_when_closed().
   [[nodiscard]] virtual address remote_address(int handle) const = 0;
   [[nodiscard]] std::string peer_address(int handle) const { return remote_address(handle).to_string(); }
+  /// Returns the kernel's descriptor of a handle; -1 if it has none.
+  [[nodiscard]] virtual int descriptor(int /*handle*/) const noexcept { return -1; }
   /// Limits the bytes in flight in each direction to `send_buffer` and `receive_buffer`; 0 keeps the system's value.
   virtual void limit_buffers(int, const socket_options&) noexcept {}
   /// Sets SO_BUSY_POLL of a handle, in microseconds, on kernel sockets only. Returns the reason of a failure.

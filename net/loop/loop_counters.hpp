@@ -2,6 +2,7 @@
 // loop_counters: the counters of a loop, and their sums over loops.
 #pragma once
 
+#include "../../base/error.hpp"
 #include "../../base/metrics/counter.hpp"
 
 #include <cstddef>
@@ -38,6 +39,25 @@ struct loop_figures {
   Value moved_here{};  ///< connections that migrated to this loop
   Value moved_away{};  ///< connections that migrated to another loop, which counts their end
 
+  // Parts of closed, by the reason that on_close gets. Their sum is closed.
+  Value closed_by_peer{};           ///< errc::end_of_stream
+  Value closed_by_handler{};        ///< no error: close(), also from outside
+  Value closed_drained{};           ///< the same during a drain
+  Value closed_reset{};             ///< an error of the system: the stream broke, usually by a reset
+  Value closed_stopped{};           ///< errc::stopped: cut off by stop(), or at the end of a drain
+  Value closed_aborted{};           ///< errc::aborted
+  Value closed_handler_threw{};     ///< errc::handler_threw
+  Value closed_first_byte{};        ///< errc::first_byte_timeout
+  Value closed_idle{};              ///< errc::idle_timeout
+  Value closed_message_timeout{};   ///< errc::message_timeout
+  Value closed_send_timeout{};      ///< errc::send_timeout
+  Value closed_silent{};            ///< errc::heartbeat_timeout
+  Value closed_input_overflow{};    ///< errc::message_too_big, input_overflow
+  Value closed_output_overflow{};   ///< errc::output_full, output_overflow
+  Value closed_protocol_error{};    ///< errc::malformed_message, incomplete_message, bad_checksum, stream_truncated
+  Value closed_no_memory{};         ///< not_enough_memory
+  Value closed_for_other_reason{};  ///< all others: the handler has given them to close()
+
   /// Calls f(name, figure...) for each figure, with that figure of each object in `of`.
   template <class F, class... Figures>
   static constexpr void each(F f, Figures&... of) {
@@ -64,6 +84,28 @@ struct loop_figures {
     f("urgent", of.urgent...);
     f("moved_here", of.moved_here...);
     f("moved_away", of.moved_away...);
+    each_reason(f, of...);
+  }
+  /// The same for the parts of closed alone.
+  template <class F, class... Figures>
+  static constexpr void each_reason(F f, Figures&... of) {
+    f("closed_by_peer", of.closed_by_peer...);
+    f("closed_by_handler", of.closed_by_handler...);
+    f("closed_drained", of.closed_drained...);
+    f("closed_reset", of.closed_reset...);
+    f("closed_stopped", of.closed_stopped...);
+    f("closed_aborted", of.closed_aborted...);
+    f("closed_handler_threw", of.closed_handler_threw...);
+    f("closed_first_byte", of.closed_first_byte...);
+    f("closed_idle", of.closed_idle...);
+    f("closed_message_timeout", of.closed_message_timeout...);
+    f("closed_send_timeout", of.closed_send_timeout...);
+    f("closed_silent", of.closed_silent...);
+    f("closed_input_overflow", of.closed_input_overflow...);
+    f("closed_output_overflow", of.closed_output_overflow...);
+    f("closed_protocol_error", of.closed_protocol_error...);
+    f("closed_no_memory", of.closed_no_memory...);
+    f("closed_for_other_reason", of.closed_for_other_reason...);
   }
 };
 
@@ -83,6 +125,8 @@ struct loop_counters : loop_figures<counter> {
     sends.add();
     bytes_sent.add(size);
   }
+  /// [loop] Counts a connection that has ended, by the reason that on_close gets. `drained`: a drain had begun.
+  void count_closed(const error_code& why, bool drained) noexcept;
   /// [loop] Adds the counters of another loop, which has ended.
   void add(const loop_counters& other) noexcept {
     each([](const char*, counter& mine, const counter& others) { mine.add(others.value()); }, *this, other);

@@ -12,9 +12,13 @@
 
 namespace quintet::detail {
 
-event_loop& pick(model_interface& model, event_loop& main, int handle) {
+address peer_of(event_loop& loop, const stream_handle& stream) {
+  return stream.told_ends() ? stream.told_ends()->peer : loop.io().sockets().remote_address(stream.get());
+}
+
+event_loop& pick(model_interface& model, event_loop& main, const stream_handle& stream) {
   // Getting the address costs a system call for each connection.
-  return model.wants_address() ? model.place(main.io().sockets().remote_address(handle)) : model.place();
+  return model.wants_address() ? model.place(peer_of(main, stream)) : model.place();
 }
 
 void add_counters(loop_statistics& to, const model_interface& model, event_loop& main) {

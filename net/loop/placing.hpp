@@ -15,15 +15,21 @@
 
 namespace quintet::detail {
 
-/// [loop] Main loop only. Returns the loop that the model picks for an accepted handle.
-event_loop& pick(model_interface& model, event_loop& main, int handle);
+/// [loop] Returns the peer's address, or that of the client which a proxy has told.
+[[nodiscard]] address peer_of(event_loop& loop, const stream_handle& stream);
+
+/// [loop] Main loop only. Returns the loop that the model picks for an accepted stream.
+event_loop& pick(model_interface& model, event_loop& main, const stream_handle& stream);
 
 /// [any thread] Posts on_loop(stream), which must not throw. If this throws, the caller keeps the stream, and on_loop
 /// has been destroyed without a call.
 template <std::invocable<stream_handle> OnLoop>
 void post_stream(event_loop& loop, stream_handle&& stream, OnLoop on_loop) {
-  loop.post([descriptor = stream.get(), carried = stream.carried(), f = std::move(on_loop)]() mutable noexcept {
-    f(stream_handle(descriptor, std::unique_ptr<transport>(carried)));
+  loop.post([descriptor = stream.get(), carried = stream.carried(), told = stream.told_ends(),
+             f = std::move(on_loop)]() mutable noexcept {
+    stream_handle s(descriptor, std::unique_ptr<transport>(carried));
+    s.tell_ends(std::move(told));
+    f(std::move(s));
   });
   (void)stream.release();
   (void)stream.take_carried().release();  // NOLINT: the posted function owns it

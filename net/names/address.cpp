@@ -105,6 +105,29 @@ address::address(const sockaddr* from, socklen_t size) noexcept : size_(std::min
   set_kind();
 }
 
+address::address(std::span<const unsigned char> octets, std::uint16_t port) noexcept {
+  if (octets.size() == 4) {
+    auto& in = as<sockaddr_in>();
+    in.sin_family = AF_INET;
+    in.sin_port = htons(port);
+    std::memcpy(&in.sin_addr, octets.data(), 4);
+    size_ = sizeof in;
+  } else if (octets.size() == 16) {
+    auto& in = as<sockaddr_in6>();
+    in.sin6_family = AF_INET6;
+    in.sin6_port = htons(port);
+    std::memcpy(&in.sin6_addr, octets.data(), 16);
+    size_ = sizeof in;
+  }
+  set_kind();
+}
+
+std::span<const unsigned char> address::octets() const noexcept {
+  if (kind_ == kind::ipv4) return {reinterpret_cast<const unsigned char*>(&as<sockaddr_in>().sin_addr), 4};
+  if (kind_ == kind::ipv6) return {as<sockaddr_in6>().sin6_addr.s6_addr, 16};
+  return {};
+}
+
 void address::set_kind() noexcept {
   if (size_ >= sizeof(sockaddr_in) && storage_.ss_family == AF_INET) {
     kind_ = kind::ipv4;

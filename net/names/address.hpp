@@ -6,6 +6,7 @@
 #include <compare>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,8 @@ class address {
   address() noexcept = default;
   /// Parses `text`, without a resolver: host names are not allowed. Throws config_error, which lists the allowed forms.
   explicit address(std::string_view text);
+  /// Makes an IP address of 4 or 16 octets; of kind none for any other number. An IPv4-mapped one becomes IPv4.
+  address(std::span<const unsigned char> octets, std::uint16_t port) noexcept;
   /// Copies a system address. An IPv4-mapped IPv6 one, as of a dual-stack listener's peer, becomes IPv4.
   address(const sockaddr* from, socklen_t size) noexcept;
 
@@ -41,6 +44,8 @@ class address {
   [[nodiscard]] std::string host() const;
   /// Returns the port in host byte order; 0 for a Unix socket.
   [[nodiscard]] std::uint16_t port() const noexcept;
+  /// Returns the 4 or 16 octets of an IP address, which this object owns; empty for a Unix socket.
+  [[nodiscard]] std::span<const unsigned char> octets() const noexcept;
   /// Returns the path, or the abstract name without '@'; empty for IP. The address owns the characters.
   [[nodiscard]] std::string_view path() const noexcept;
   /// Returns the key of per-address limits; nothing for a Unix socket.
@@ -70,6 +75,12 @@ class address {
   sockaddr_storage storage_{};
   socklen_t size_ = 0;
   kind kind_ = kind::none;
+};
+
+/// The two addresses of a connection.
+struct connection_ends {
+  address peer;   ///< of the other end
+  address local;  ///< of this end
 };
 
 /// Joins "127.0.0.1" and 80 to "127.0.0.1:80", "::1" and 80 to "[::1]:80".

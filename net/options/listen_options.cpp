@@ -3,6 +3,7 @@
 #include "listen_options.hpp"
 
 #include "../../base/error.hpp"
+#include "../names/address_prefix.hpp"
 #include "loop_options.hpp"
 #include "require.hpp"
 
@@ -55,6 +56,20 @@ void validate_clients(const listen_options& o) {
     throw config_error(name_of(o) + ": may_connect is set; it is allowed only for unix:/path and unix:@name");
 }
 
+void validate_proxies(const listen_options& o) {
+  if (o.proxy.trusted.empty()) return;
+  for (const std::string& network : o.proxy.trusted) try {
+      (void)address_prefix(network);
+    } catch (const config_error& why) {
+      throw config_error(name_of(o) + ": proxy.trusted: " + why.what());
+    }
+  if (o.upgrade != connection_upgrade::none)
+    throw config_error(name_of(o) + ": proxy.trusted is set; it is not allowed with upgrade");
+  require_value(o.proxy.timeout > duration::zero(), name_of(o) + ": proxy.timeout", o.proxy.timeout, "positive");
+  require_value(o.proxy.max_size >= 232 && o.proxy.max_size <= 64 * 1024, name_of(o) + ": proxy.max_size",
+                o.proxy.max_size, "from 232 to 65536");
+}
+
 void refuse_for_unix(const listen_options& o) {
   if (o.sharing != port_sharing::none)
     throw config_error(o.at + ": sharing is set; it is allowed only for IP addresses");
@@ -73,6 +88,7 @@ void validate(const listen_options& o) {
   validate(o.socket, name_of(o) + ": socket.");
   validate_upgrade(o);
   validate_clients(o);
+  validate_proxies(o);
   if (o.descriptor >= 0) return;
   const address at(o.at);
   if (!at.is_ip()) refuse_for_unix(o);

@@ -62,6 +62,16 @@ struct shared_memory_options {
   unsigned connections_per_file = 1;
 };
 
+/// HAProxy's PROXY protocol, versions 1 and 2: each connection of a proxy begins with a header that names its client.
+/// See doc/listening.md.
+struct proxy_options {
+  /// Networks of the proxies: "10.0.0.0/8", "::1", "unix:" (address_prefix). Others are refused. Empty: no header is
+  /// read.
+  std::vector<std::string> trusted = {};
+  duration timeout = std::chrono::seconds(3);  ///< for the whole header, from the accept
+  std::size_t max_size = 2064;                 ///< bytes of a header, from 232 (the longest addresses) to 64 KiB
+};
+
 /// How to listen. A struct of its own, so that its fields can be named beside an address.
 struct listener_settings {
   bool priority = false;    ///< its connections belong to the priority loop, see priority_options
@@ -72,6 +82,7 @@ struct listener_settings {
   /// [loop] Unix sockets only: decides on each client by its process, user and group (SO_PEERCRED). Others are closed,
   /// and counted as refused (EACCES). Empty: the file's mode decides; an abstract name is open to every user.
   std::function<bool(const peer_credentials&)> may_connect = {};
+  proxy_options proxy = {};                               ///< whether proxies tell who their clients are
   socket_options socket = {};                             ///< of each connection: buffers, keep_alive, user_timeout
   port_sharing sharing = port_sharing::none;              ///< whether other sockets may have the same port
   connection_upgrade upgrade = connection_upgrade::none;  ///< Unix sockets only

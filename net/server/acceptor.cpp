@@ -7,10 +7,40 @@
 #include "../engine/socket_services.hpp"
 #include "../loop/placing.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
 namespace quintet {
+
+namespace {
+
+std::vector<address_prefix> networks_of(const proxy_options& o) {
+  std::vector<address_prefix> networks;
+  for (const std::string& text : o.trusted) networks.emplace_back(text);
+  return networks;
+}
+
+}  // namespace
+
+/// A connection of a proxy whose client is not known yet. It has a place among the open ones, so these are bounded.
+class acceptor::proxied_connection final : public proxy_reader {
+ public:
+  proxied_connection(acceptor& owner, pending_connection&& a, connection_permit permit, const address& from)
+      : proxy_reader(owner.loop_, a.listener->proxy),
+        owner_(owner),
+        connection_(std::move(a)),
+        permit_(std::move(permit)),
+        from_(from) {}
+
+ private:
+  void finished(error_code failed, const proxy_header& header) noexcept override;
+
+  acceptor& owner_;
+  pending_connection connection_;
+  connection_permit permit_;
+  const address from_;  // the proxy
+};
 
 acceptor::acceptor(event_loop& loop, const accept_limits& limits, const memory_limits& memory,
                    connection_limiter& limiter, const log_hook& log, admit_function admit)
@@ -27,8 +57,9 @@ listener& acceptor::listen(const listen_options& options, bool shared) {
   std::shared_ptr<shm::segment_offerer> offerer;
   if (options.upgrade == connection_upgrade::offer)
     offerer = std::make_shared<shm::segment_offerer>(options.shared_memory, limits_.max_connections);
-  const auto from = std::make_shared<const origin>(
-      origin{options.socket.has_buffers(), std::move(offerer), options.may_connect, options.carry});
+  const auto from =
+      std::make_shared<const origin>(origin{options.socket.has_buffers(), std::move(offerer), options.may_connect,
+                                            options.carry, options.proxy, networks_of(options.proxy)});
   const bool limited = limits_.max_connections > 0 || limits_.accept_rate > 0;
   return *listeners_.emplace_back(std::make_unique<listener>(
       loop_, options, [this, from](int handle) { accepted({handle, from}); }, log_,
@@ -43,6 +74,7 @@ void acceptor::start() {
 
 void acceptor::close() noexcept {
   for (const auto& l : listeners_) l->accept_waiting_and_close();
+  while (!headers_.empty()) headers_.front().read_and_stop();
   drop_waiting();
 }
 
@@ -55,6 +87,7 @@ void acceptor::abort() noexcept {
 void acceptor::drop_waiting() noexcept {
   for (pending_connection& a : waiting_) loop_.io().close(std::move(a.stream));
   waiting_.clear();
+  while (!headers_.empty()) headers_.front().stop();
 }
 
 // If this throws, the listener still owns the handle.
@@ -71,26 +104,56 @@ bool acceptor::must_wait() noexcept {
 // Returns false if the connection must wait, because another loop took the last place or token after must_wait().
 bool acceptor::try_place(pending_connection& a) noexcept {
   const int handle = a.stream.get();
-  const bool bounds = !a.listener->has_buffers && limiter_.open() >= memory_.tuned_sockets;
-  const bool wants_address = limits_.max_connections_per_address > 0 || limits_.on_refused || log_;
+  const bool is_proxied = !a.listener->proxies.empty();
+  const bool wants_address = limits_.max_connections_per_address > 0 || limits_.on_refused || log_ || is_proxied;
   const address from = wants_address ? loop_.io().sockets().remote_address(handle) : address();
   try {
-    std::optional<connection_permit> permit = limiter_.try_acquire(from, loop_.now());
+    std::optional<connection_permit> permit = limiter_.try_acquire(is_proxied ? address() : from, loop_.now());
     if (!permit) return false;
-    if (!*permit) {
-      refuse(std::move(a.stream), errc::too_many_from_address, from);
-      return true;
-    }
     if (a.listener->may_connect && !kernel_sockets::is_peer(handle, a.listener->may_connect))
       throw_system_error(EACCES, "the peer may not connect");
-    if (bounds) loop_.io().sockets().limit_buffers(handle, memory_.bounded_buffers());
-    if (a.listener->offerer) a.listener->offerer->offer_to(a.stream);
-    if (a.listener->carry) a.stream = {a.stream.release(), a.listener->carry(a.stream.take_carried())};
-    admit_(loop_, std::move(a.stream), std::move(*permit));
+    is_proxied ? await_header(a, std::move(*permit), from) : place(a, std::move(*permit), from);
   } catch (...) {
     refuse(std::move(a.stream), detail::reason_of_exception(), from);
   }
   return true;
+}
+
+void acceptor::place(pending_connection& a, connection_permit permit, const address& from) {
+  if (!permit) return refuse(std::move(a.stream), errc::too_many_from_address, from);
+  if (!a.listener->has_buffers && limiter_.open() > memory_.tuned_sockets)
+    loop_.io().sockets().limit_buffers(a.stream.get(), memory_.bounded_buffers());
+  if (a.listener->offerer) a.listener->offerer->offer_to(a.stream);
+  if (a.listener->carry) a.stream.set_carried(a.listener->carry(a.stream.take_carried()));
+  admit_(loop_, std::move(a.stream), std::move(permit));
+}
+
+bool acceptor::origin::trusts(const address& from) const noexcept {
+  return std::ranges::any_of(proxies, [&from](const address_prefix& p) { return p.contains(from); });
+}
+
+void acceptor::await_header(pending_connection& a, connection_permit permit, const address& from) {
+  if (!a.listener->trusts(from)) return refuse(std::move(a.stream), errc::untrusted_proxy, from);
+  const int handle = a.stream.get();
+  auto* const reader = new proxied_connection(*this, std::move(a), std::move(permit), from);  // deletes itself
+  headers_.push_back(*reader);
+  reader->start(handle);
+}
+
+void acceptor::proxied_connection::finished(error_code failed, const proxy_header& header) noexcept {
+  stream_handle& stream = connection_.stream;
+  if (failed == errc::stopped) return owner_.loop_.io().close(std::move(stream));
+  if (failed) return owner_.refuse(std::move(stream), failed, from_);
+  const bool tells = !header.peer.ip().empty();
+  const address client = tells ? address(header.peer.ip(), header.peer.port) : from_;
+  try {
+    if (tells)
+      stream.tell_ends(std::make_shared<const connection_ends>(
+          connection_ends{client, address(header.local.ip(), header.local.port)}));
+    owner_.place(connection_, owner_.limiter_.add_network(std::move(permit_), client), client);
+  } catch (...) {
+    owner_.refuse(std::move(stream), detail::reason_of_exception(), client);
+  }
 }
 
 void acceptor::count_locality(int handle) noexcept {

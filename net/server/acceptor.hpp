@@ -2,9 +2,11 @@
 // acceptor: the listeners of one loop, under limits that several loops can share.
 #pragma once
 
+#include "../names/address_prefix.hpp"
 #include "../options/limits.hpp"
 #include "connection_limiter.hpp"
 #include "listener.hpp"
+#include "proxy_reader.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -47,11 +49,15 @@ class acceptor final : private loop_member, private timer {
  private:
   /// What a listener's options say of its connections.
   struct origin {
+    [[nodiscard]] bool trusts(const address& from) const noexcept;
     bool has_buffers;                               // socket buffers are set
     std::shared_ptr<shm::segment_offerer> offerer;  // null: ordinary sockets
     std::function<bool(const peer_credentials&)> may_connect;
     std::function<std::unique_ptr<transport>(std::unique_ptr<transport> below)> carry;
+    proxy_options proxy;
+    std::vector<address_prefix> proxies;  // empty: no header is read
   };
+  class proxied_connection;
   /// A connection that the kernel has accepted and that waits for the limits. Usually at most one waits, because
   /// place_waiting() then holds the listeners. An engine that accepts ahead can add more.
   struct pending_connection {
@@ -61,6 +67,8 @@ class acceptor final : private loop_member, private timer {
   void accepted(pending_connection a);
   [[nodiscard]] bool must_wait() noexcept;
   [[nodiscard]] bool try_place(pending_connection& a) noexcept;
+  void place(pending_connection& a, connection_permit permit, const address& from);
+  void await_header(pending_connection& a, connection_permit permit, const address& from);
   void count_locality(int handle) noexcept;
   void refuse(stream_handle&& stream, error_code reason, const address& from) noexcept;
   void place_waiting() noexcept;
@@ -75,6 +83,7 @@ class acceptor final : private loop_member, private timer {
   const log_hook& log_;
   admit_function admit_;
   std::vector<pending_connection> waiting_;
+  boost::intrusive::list<proxy_reader, boost::intrusive::constant_time_size<false>> headers_;  // incomplete ones
   bool started_ = false;
   std::vector<std::unique_ptr<listener>> listeners_;
   counter refused_, local_;

@@ -51,7 +51,7 @@ class basic_server : public server_core {
         : session_source(session::can_move, detail::has_classify<handler_type>), handlers_{std::move(h)} {}
     session_ptr make(detail::session_manager& manager, event_loop& on, connection_host& host,
                      const stream_handle& stream) override {
-      return session::make(manager, on, host, handlers_.make(on.io(), stream.get()));
+      return session::make(manager, on, host, handlers_.make(on.io(), stream));
     }
 
    private:

@@ -64,6 +64,9 @@ class connection_limiter {
   /// [any thread] The same under accept_rate: returns nullopt also while there is no token, and takes one with the
   /// place. So a connection that must wait uses up neither.
   std::optional<connection_permit> try_acquire(const address& from, time_point now);
+  /// [any thread] Adds the peer's network to a permit that has none. Returns an empty permit at
+  /// max_connections_per_address. Throws std::bad_alloc.
+  connection_permit add_network(connection_permit place, const address& from);
   /// [any thread] Returns whether max_connections are open. If so, each registered `on_room` runs when there is room.
   [[nodiscard]] bool is_full() noexcept;
   /// [any thread] Return the time until accept_rate allows another connection. If that is zero, acquire_rate_token()
@@ -89,7 +92,6 @@ class connection_limiter {
   friend class connection_permit;
   using network = connection_permit::network;
   connection_permit acquire_place() noexcept;
-  connection_permit add_network(connection_permit place, const address& from);
   bool acquire_of_network(const network& from);
   void release_of_network(const network& from) noexcept;
   void give_back() noexcept;

@@ -30,7 +30,7 @@ void server_core::accepted(event_loop& at, stream_handle&& stream, connection_pe
   // NOLINTNEXTLINE(bugprone-use-after-move): false has left the stream
   if (&at != &main_) return open_session(at, std::move(stream), std::move(permit));
   try {
-    event_loop& picked = detail::pick(model_, main_, stream.get());
+    event_loop& picked = detail::pick(model_, main_, stream);
     detail::place(model_, main_, picked, std::move(stream),
                   [this, p = std::move(permit)](event_loop& on, stream_handle s) mutable noexcept {
                     open_session(on, std::move(s), std::move(p));
@@ -43,7 +43,7 @@ void server_core::accepted(event_loop& at, stream_handle&& stream, connection_pe
 
 bool server_core::is_preferred(event_loop& at, const stream_handle& stream) const {
   return options_.advanced.priority.peers && !at.options().own_descriptors &&
-         options_.advanced.priority.peers(at.io().sockets().remote_address(stream.get()));
+         options_.advanced.priority.peers(detail::peer_of(at, stream));
 }
 
 // Returns false if the priority loop is full, or without memory.
@@ -89,7 +89,7 @@ void server_core::open_session(event_loop& on, stream_handle stream, connection_
   if (failed != errc::stopped)
     limiter_of(on).unopened_lines().report(host_.log, {severity::warning, "cannot open a connection", failed}, on.now(),
                                            // NOLINTNEXTLINE(bugprone-use-after-move): a failure has left the stream
-                                           [&] { return on.io().sockets().peer_address(stream.get()); });
+                                           [&] { return detail::peer_of(on, stream).to_string(); });
   if (failed == errc::handler_threw)
     on.counters().handler_errors.add();
   else if (failed != errc::stopped)

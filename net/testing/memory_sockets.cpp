@@ -8,6 +8,7 @@
 namespace quintet::testing {
 
 int memory_sockets::listen(const listen_options& options) {
+  if (!options.proxy.trusted.empty()) throw_system_error(EOPNOTSUPP, "cannot read PROXY headers in memory");
   address at(options.at);
   if (at.is_ip() && at.port() == 0) at = address(join_address(at.host(), net_.next_port_++));
   for (const auto& [handle, l] : net_.listeners_)

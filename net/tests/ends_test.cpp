@@ -6,6 +6,12 @@
 
 #include <boost/test/data/test_case.hpp>
 
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
 using namespace quintet;
 using namespace quintet::testing;
 using namespace std::chrono_literals;
@@ -184,4 +190,79 @@ BOOST_DATA_TEST_CASE(draining_does_not_wait_for_half_a_request, bdata::make(shap
   w.server->connections().drain();
   BOOST_TEST(w.received(client) == "<whole>goodbye");
   BOOST_TEST(w.ended(client));
+}
+
+// ---- Counters by reason ---------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr int throws = 100, own_reason = 101;
+
+/// Ends as the first byte says: a number of errc, 0 for no reason, or one of these two.
+struct ends_as_told {
+  void operator()(connection& c, bytes in) const {
+    const int how = in.front();
+    if (how == throws) throw std::runtime_error("told to");
+    if (how == own_reason) return c.close(make_error_code(boost::system::errc::owner_dead));
+    how == 0 ? c.close() : c.close(static_cast<errc>(how));
+  }
+};
+
+/// Returns the name of the only counter by reason that is not 0.
+std::string only_reason(const loop_statistics& s) {
+  std::string names;
+  loop_statistics::each_reason(
+      [&names](std::string_view name, std::uint64_t value) {
+        if (value > 0) names.append(name).append(std::to_string(value));
+      },
+      s);
+  return names;
+}
+
+std::string reason_of(int how) {
+  world<ends_as_told> w(1, shapes[0], ends_as_told{});
+  w.send(w.connect(), std::string(1, static_cast<char>(how)));
+  w.sim.advance(5s, 1s);
+  return only_reason(w.statistics());
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(each_reason_has_its_counter) {
+  const std::map<std::string, std::vector<errc>> expected{
+      {"closed_by_peer1", {errc::end_of_stream}},
+      {"closed_stopped1", {errc::stopped}},
+      {"closed_aborted1", {errc::aborted}},
+      {"closed_handler_threw1", {errc::handler_threw}},
+      {"closed_first_byte1", {errc::first_byte_timeout}},
+      {"closed_idle1", {errc::idle_timeout}},
+      {"closed_message_timeout1", {errc::message_timeout}},
+      {"closed_send_timeout1", {errc::send_timeout}},
+      {"closed_silent1", {errc::heartbeat_timeout}},
+      {"closed_input_overflow1", {errc::message_too_big, errc::input_overflow}},
+      {"closed_output_overflow1", {errc::output_full, errc::output_overflow}},
+      {"closed_protocol_error1",
+       {errc::malformed_message, errc::incomplete_message, errc::bad_checksum, errc::stream_truncated}},
+      {"closed_for_other_reason1", {errc::no_such_connection, errc::not_placed, errc::connect_timeout}}};
+  for (const auto& [name, reasons] : expected)
+    for (const errc why : reasons) BOOST_TEST(reason_of(static_cast<int>(why)) == name);
+  BOOST_TEST(reason_of(0) == "closed_by_handler1");
+  BOOST_TEST(reason_of(throws) == "closed_handler_threw1");
+  BOOST_TEST(reason_of(own_reason) == "closed_for_other_reason1");
+}
+
+BOOST_DATA_TEST_CASE(ends_that_nobody_names_are_counted_too, bdata::make(shapes), s) {
+  for (const std::string_view how : {"closed_by_peer1", "closed_reset1", "closed_drained1", "closed_aborted1"}) {
+    journal log;
+    world<lines> w(1, s, lines{&log});
+    const int client = w.connect();
+    BOOST_TEST(w.converse(client, "a\n") == "<a>");
+    if (how == "closed_by_peer1") w.sim.network().shutdown_send(client);
+    if (how == "closed_reset1") w.sim.network().reset(client);
+    if (how == "closed_drained1") w.server->drain(1min);
+    if (how == "closed_aborted1") BOOST_TEST(!w.server->connections().abort(log.open[0]));
+    w.sim.run_until_quiet();
+    w.sim.advance(5s, 1s);
+    BOOST_TEST(only_reason(w.statistics()) == how);
+  }
 }

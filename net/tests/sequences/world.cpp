@@ -2,6 +2,8 @@
 // world: what clients and outsiders do, how time passes, and when it is judged.
 #include "world.hpp"
 
+#include "../support/end_reasons.hpp"
+
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -209,6 +211,10 @@ void sequence_world::finish() {
     return report(any, "the server does not end");
   if (open_ != 0) report(any, "connections are left");
   if (programs_alive != 0) report(any, "handlers are left");
+  loop_statistics counted;
+  for (event_loop& l : loops_) counted.add(l.counters());
+  if (counted.closed != counted.opened) report(any, "not each opened connection was counted as closed");
+  if (!reasons_add_up(counted)) report(any, "the reasons do not add up to the closed connections");
   if (host_.registry.size() != 0) report(any, "the registry is not empty");
   if (host_.output.used() != 0 || host_.input.used() != 0) report(any, "a budget of bytes is not given back");
   if (network_.open_handles() != 0) report(any, "handles are open");

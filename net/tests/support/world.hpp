@@ -2,6 +2,8 @@
 // world: a server on a network in memory, driven by hand, with the loops and pools of the five models.
 #pragma once
 
+#include "end_reasons.hpp"
+
 #include <quintet/net/server/basic_server.hpp>
 
 #include <quintet/net/simulation.hpp>
@@ -64,6 +66,7 @@ class world {
     sim.run_until_quiet();
     BOOST_TEST(server->main_loop().finished());
     server->finish();
+    BOOST_TEST(sum_of_reasons(statistics()) == statistics().closed);
     server.reset();
   }
 

@@ -3,6 +3,8 @@
 // ctest: EACH_ENGINE
 #include "scenario.hpp"
 
+#include "../../../net/tests/support/end_reasons.hpp"
+
 #include <functional>
 #include <map>
 #include <memory>
@@ -61,6 +63,7 @@ void scenario_run::finish() {
     const server_statistics s = host->statistics();
     BOOST_TEST(host->seen().closed_count() == host->seen().opened_count());
     BOOST_TEST(s.closed == s.opened);
+    BOOST_TEST(testing::sum_of_reasons(s) == s.closed);
     if (!counts_) continue;
     note("handlers opened", std::to_string(host->seen().opened_count()));
     note("handler errors", std::to_string(s.handler_errors));

@@ -2,8 +2,12 @@
 // running: runs a server on a thread of its own for as long as the object lives.
 #pragma once
 
+#include "../../../net/tests/support/end_reasons.hpp"
+
 #include <quintet/net/loop/loop_thread.hpp>
 #include <quintet/net/watch/thread_name.hpp>
+
+#include <boost/test/unit_test.hpp>
 
 #include <exception>
 #include <thread>
@@ -24,6 +28,9 @@ class running {
   ~running() {
     stop();
     if (thread_.joinable()) thread_.join();
+    if constexpr (requires { server_.statistics(); })
+      if (!testing::reasons_add_up(server_.statistics()))
+        BOOST_ERROR("the reasons do not add up to the closed connections");
   }
   running(const running&) = delete;
   running& operator=(const running&) = delete;

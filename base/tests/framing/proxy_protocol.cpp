@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// proxy_protocol_test: valid headers of the PROXY protocol, as other proxies write them, and malformed ones.
-#include "proxy/proxy_protocol.hpp"
+// proxy_protocol: valid headers of the PROXY protocol, as other proxies write them, and malformed ones.
+#include <quintet/base/framing/proxy_protocol.hpp>
 
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -14,12 +14,13 @@
 #include <utility>
 #include <vector>
 
-namespace example::proxy {
+#include <arpa/inet.h>
+
+namespace quintet::proxy_protocol_tests {
 namespace {
 
 namespace bdata = boost::unit_test::data;
-using outcome = header_reading::outcome;
-using quintet::address;
+using state = proxy_header::state;
 
 const std::string signature("\r\n\r\n\0\r\nQUIT\n", 12);
 
@@ -31,29 +32,35 @@ std::string v2(unsigned command, unsigned family, const std::string& rest) {
 }
 const std::string block_4("\x0A\x00\x00\x01\x7F\x00\x00\x01\x30\x39\x00\x50", 12);  // 10.0.0.1:12345 to 127.0.0.1:80
 
-void check_ends(const header_reading& read, const std::string& peer, const std::string& local) {
-  BOOST_REQUIRE(read.result == outcome::whole);
-  BOOST_REQUIRE(read.ends.has_value());
-  BOOST_TEST(read.ends->peer.to_string() == peer);
-  BOOST_TEST(read.ends->local.to_string() == local);
+proxied_end end(const std::string& ip, std::uint16_t port) {
+  const bool is_4 = ip.find(':') == std::string::npos;
+  proxied_end result{.size = static_cast<std::uint8_t>(is_4 ? 4 : 16), .port = port};
+  BOOST_REQUIRE(::inet_pton(is_4 ? AF_INET : AF_INET6, ip.c_str(), result.octets.data()) == 1);
+  return result;
+}
+
+void check_ends(const proxy_header& read, const proxied_end& peer, const proxied_end& local) {
+  BOOST_TEST_REQUIRE((read.is == state::complete));
+  BOOST_TEST((read.peer == peer));
+  BOOST_TEST((read.local == local));
 }
 
 /// Checks that each prefix of the header is incomplete, and that the whole header uses exactly its own bytes.
 void check_every_cut(const std::string& header) {
   for (std::size_t n = 0; n < header.size(); ++n)
-    BOOST_TEST((read_header(header.substr(0, n)).result == outcome::incomplete), "of " << n << " bytes");
-  const header_reading read = read_header(header + "PROXY and more");
-  BOOST_TEST((read.result == outcome::whole));
-  BOOST_TEST(read.used == header.size());
+    BOOST_TEST((read_proxy_header(header.substr(0, n)).is == state::incomplete), "of " << n << " bytes");
+  const proxy_header read = read_proxy_header(header + "PROXY and more");
+  BOOST_TEST((read.is == state::complete));
+  BOOST_TEST(read.size == header.size());
 }
 
 BOOST_AUTO_TEST_CASE(a_line_of_version_1) {
   const std::string line = "PROXY TCP4 192.168.0.1 10.255.255.254 56324 443\r\n";
-  check_ends(read_header(line), "192.168.0.1:56324", "10.255.255.254:443");
+  check_ends(read_proxy_header(line), end("192.168.0.1", 56324), end("10.255.255.254", 443));
   check_every_cut(line);
-  check_ends(read_header("PROXY TCP6 2001:db8::1 ::1 0 65535\r\n"), "[2001:db8::1]:0", "[::1]:65535");
+  check_ends(read_proxy_header("PROXY TCP6 2001:db8::1 ::1 0 65535\r\n"), end("2001:db8::1", 0), end("::1", 65535));
   check_every_cut("PROXY UNKNOWN\r\n");
-  BOOST_TEST(!read_header("PROXY UNKNOWN ffff::1 what ever\r\n").ends);
+  BOOST_TEST(read_proxy_header("PROXY UNKNOWN ffff::1 what ever\r\n").peer.ip().empty());
 }
 
 BOOST_AUTO_TEST_CASE(the_longest_line_is_taken_and_no_longer_one) {
@@ -62,8 +69,8 @@ BOOST_AUTO_TEST_CASE(the_longest_line_is_taken_and_no_longer_one) {
   BOOST_TEST(longest.size() == 107U);
   check_every_cut(longest);
   BOOST_TEST(
-      (read_header(start + std::string(longest_v1 - start.size() - 1, 'x') + "\r\n").result == outcome::malformed));
-  BOOST_TEST((read_header(start + std::string(longest_v1 - start.size(), 'x')).result == outcome::malformed));
+      (read_proxy_header(start + std::string(longest_v1 - start.size() - 1, 'x') + "\r\n").is == state::malformed));
+  BOOST_TEST((read_proxy_header(start + std::string(longest_v1 - start.size(), 'x')).is == state::malformed));
 }
 
 BOOST_DATA_TEST_CASE(lines_that_nobody_should_write,
@@ -91,21 +98,21 @@ BOOST_DATA_TEST_CASE(lines_that_nobody_should_write,
                                   "PROXY \r\n",
                                   "PROXY TCP4\r\n"}),
                      line) {
-  BOOST_TEST((read_header(line).result == outcome::malformed));
+  BOOST_TEST((read_proxy_header(line).is == state::malformed));
 }
 
 BOOST_AUTO_TEST_CASE(a_zero_in_a_line_is_no_end_of_it) {
   const std::string line("PROXY TCP4 1.1.1.1\0 2.2.2.2 1 2\r\n", 33);
-  BOOST_TEST((read_header(line).result == outcome::malformed));
+  BOOST_TEST((read_proxy_header(line).is == state::malformed));
 }
 
 BOOST_AUTO_TEST_CASE(a_block_of_version_2) {
   const std::string header = v2(0x21, 0x11, block_4);
-  check_ends(read_header(header), "10.0.0.1:12345", "127.0.0.1:80");
+  check_ends(read_proxy_header(header), end("10.0.0.1", 12345), end("127.0.0.1", 80));
   check_every_cut(header);
   const std::string six(15, '\0');
-  check_ends(read_header(v2(0x21, 0x21, six + "\x01" + six + "\x02" + std::string("\0\x01\0\x02", 4))), "[::1]:1",
-             "[::2]:2");
+  check_ends(read_proxy_header(v2(0x21, 0x21, six + "\x01" + six + "\x02" + std::string("\0\x01\0\x02", 4))),
+             end("::1", 1), end("::2", 2));
   check_every_cut(v2(0x20, 0x00, ""));                                       // LOCAL: the proxy's health check
   check_every_cut(v2(0x20, 0x11, "whatever"));                               // LOCAL: the rest is ignored
   check_every_cut(v2(0x21, 0x00, "whatever"));                               // AF_UNSPEC: the same
@@ -114,12 +121,12 @@ BOOST_AUTO_TEST_CASE(a_block_of_version_2) {
 }
 
 BOOST_AUTO_TEST_CASE(the_longest_block_is_taken_and_a_longer_one_refused_before_it_comes) {
-  const std::string filler(longest_payload - 12 - 3, 'x');
+  const std::string filler((default_max_proxy_header - 16) - 12 - 3, 'x');
   const std::string extension =
       std::string("\x04") + static_cast<char>(filler.size() >> 8U) + static_cast<char>(filler.size() & 0xFFU) + filler;
   check_every_cut(v2(0x21, 0x11, block_4 + extension));
   const std::string longer = v2(0x21, 0x11, block_4 + extension + "x");
-  BOOST_TEST((read_header(longer.substr(0, 16)).result == outcome::malformed));
+  BOOST_TEST((read_proxy_header(longer.substr(0, 16)).is == state::malformed));
 }
 
 BOOST_DATA_TEST_CASE(blocks_that_nobody_should_write,
@@ -130,7 +137,7 @@ BOOST_DATA_TEST_CASE(blocks_that_nobody_should_write,
                          v2(0x21, 0x11, block_4 + std::string("\x04\0\x05x", 4)),
                          v2(0x21, 0x11, block_4 + std::string("\x03\0\x01x", 4)), signature.substr(0, 11) + "X"}),
                      header) {
-  BOOST_TEST((read_header(header).result == outcome::malformed));
+  BOOST_TEST((read_proxy_header(header).is == state::malformed));
 }
 
 // Computes CRC-32C bit by bit, without a table.
@@ -155,7 +162,7 @@ BOOST_AUTO_TEST_CASE(a_checksum_is_verified) {
   put_checksum(header, header.size() - 4, crc_of(header));
   check_every_cut(header);
   header.back() = static_cast<char>(header.back() ^ 1);
-  BOOST_TEST((read_header(header).result == outcome::malformed));
+  BOOST_TEST((read_proxy_header(header).is == state::malformed));
 }
 
 /// Solves matrix * x = constant over bits; column i is the effect of bit i of x. Free bits of x are zero.
@@ -202,23 +209,24 @@ BOOST_AUTO_TEST_CASE(a_second_checksum_is_refused_also_when_both_are_right) {
     put_checksum(with_hole, hole, 0);
     BOOST_TEST_REQUIRE(crc_of(with_hole) == said);
   }
-  BOOST_TEST((read_header(header).result == outcome::malformed));
+  BOOST_TEST((read_proxy_header(header).is == state::malformed));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_written_can_be_read) {
-  for (const auto& [peer, local] : {std::pair("10.0.0.1:12345", "127.0.0.1:80"), {"[2001:db8::1]:1", "[::1]:65535"}})
+  for (const auto& [peer, local] :
+       {std::pair(end("10.0.0.1", 12345), end("127.0.0.1", 80)), {end("2001:db8::1", 1), end("::1", 65535)}})
     for (const proxy_version v : {proxy_version::v1, proxy_version::v2})
-      check_ends(read_header(make_header(v, {address(peer), address(local)})), peer, local);
-  BOOST_TEST(make_header(proxy_version::v1, {address("10.0.0.1:1"), address("127.0.0.1:2")}) ==
+      check_ends(read_proxy_header(make_proxy_header(v, peer, local)), peer, local);
+  BOOST_TEST(make_proxy_header(proxy_version::v1, end("10.0.0.1", 1), end("127.0.0.1", 2)) ==
              "PROXY TCP4 10.0.0.1 127.0.0.1 1 2\r\n");
-  BOOST_TEST((make_header(proxy_version::v2, {address("10.0.0.1:12345"), address("127.0.0.1:80")}) ==
-              v2(0x21, 0x11, block_4)));
+  BOOST_TEST(
+      (make_proxy_header(proxy_version::v2, end("10.0.0.1", 12345), end("127.0.0.1", 80)) == v2(0x21, 0x11, block_4)));
   // Addresses of two families, or of no IP family, are sent as unknown.
-  for (const char* local : {"[::1]:80", "unix:@name"}) {
-    BOOST_TEST(make_header(proxy_version::v1, {address("10.0.0.1:1"), address(local)}) == "PROXY UNKNOWN\r\n");
-    BOOST_TEST((make_header(proxy_version::v2, {address("10.0.0.1:1"), address(local)}) == v2(0x21, 0x00, "")));
+  for (const proxied_end& local : {end("::1", 80), proxied_end{}}) {
+    BOOST_TEST(make_proxy_header(proxy_version::v1, end("10.0.0.1", 1), local) == "PROXY UNKNOWN\r\n");
+    BOOST_TEST((make_proxy_header(proxy_version::v2, end("10.0.0.1", 1), local) == v2(0x21, 0x00, "")));
   }
-  BOOST_TEST(make_header(proxy_version::none, {}).empty());
+  BOOST_TEST(make_proxy_header(proxy_version::none, {}, {}).empty());
 }
 
 // Run under a sanitizer. A refused header stays refused, whatever follows it.
@@ -230,11 +238,12 @@ BOOST_AUTO_TEST_CASE(headers_with_random_mistakes) {
     std::string header = good[random() % good.size()];
     for (auto mistakes = 1 + random() % 3; mistakes > 0; --mistakes)
       header[random() % header.size()] = static_cast<char>(random());
-    const header_reading cut = read_header(header.substr(0, random() % header.size())), all = read_header(header);
-    if (cut.result == outcome::malformed) BOOST_TEST((all.result == outcome::malformed));
-    if (all.result == outcome::whole) BOOST_TEST(all.used <= header.size());
+    const proxy_header cut = read_proxy_header(header.substr(0, random() % header.size())),
+                       all = read_proxy_header(header);
+    if (cut.is == state::malformed) BOOST_TEST((all.is == state::malformed));
+    if (all.is == state::complete) BOOST_TEST(all.size <= header.size());
   }
 }
 
 }  // namespace
-}  // namespace example::proxy
+}  // namespace quintet::proxy_protocol_tests
