@@ -131,17 +131,23 @@ std::optional<std::size_t> size_of_addresses(std::uint8_t family) {
   }
 }
 
+/// Returns how many of the `size` bytes behind the fixed part are addresses, or nothing if they cannot be. A proxy that
+/// talks for itself (LOCAL) need not have them.
+std::optional<std::size_t> address_bytes(bytes in, std::size_t size, bool talks_for_itself) {
+  const std::optional<std::size_t> known = size_of_addresses(octet(in, 13));
+  if (!known || size >= *known) return known;
+  return talks_for_itself ? std::optional<std::size_t>(0) : std::nullopt;
+}
+
 proxy_header read_block(bytes in, std::size_t max_size) {
   if (in.size() > 12 && (octet(in, 12) & 0xFEU) != 0x20) return malformed;  // LOCAL or PROXY
   if (in.size() < fixed_part) return {};
   const std::size_t size = length(in, 14);
   if (fixed_part + size > max_size) return malformed;
-  const std::optional<std::size_t> known = size_of_addresses(octet(in, 13));
-  if (!known) return malformed;
-  std::size_t addresses = *known;
   const bool talks_for_itself = octet(in, 12) == 0x20;
-  if (talks_for_itself && size < addresses) addresses = 0;  // LOCAL: the addresses are ignored
-  if (size < addresses) return malformed;
+  const std::optional<std::size_t> known = address_bytes(in, size, talks_for_itself);
+  if (!known) return malformed;
+  const std::size_t addresses = *known;
   if (in.size() < fixed_part + size) return {};
   const bytes header = in.substr(0, fixed_part + size);
   proxy_header read{.is = state::complete, .size = header.size()};
