@@ -2,7 +2,7 @@
 // scram: names are those of RFC 5802, section 3.
 #include "scram.hpp"
 
-#include "error.hpp"
+#include "protocol.hpp"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -22,6 +22,8 @@ using quintet::bytes;
 unsigned char* data_of(std::string& s) { return reinterpret_cast<unsigned char*>(s.data()); }
 const unsigned char* data_of(bytes s) { return reinterpret_cast<const unsigned char*>(s.data()); }
 
+constexpr std::size_t salt_size = 16, nonce_size = 18;
+
 void require(bool worked) {
   if (!worked) throw std::runtime_error("libcrypto has failed");
 }
@@ -37,6 +39,19 @@ std::string hmac(bytes key, bytes text) {
   require(HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), data_of(text), text.size(), data_of(digest),
                nullptr) != nullptr);
   return digest;
+}
+
+std::string random_bytes(std::size_t size) {
+  std::string raw(size, '\0');
+  require(RAND_bytes(data_of(raw), static_cast<int>(size)) == 1);
+  return raw;
+}
+
+std::string to_base64(bytes from) {
+  std::string text((from.size() + 2) / 3 * 4 + 1, '\0');  // libcrypto writes a zero behind it
+  EVP_EncodeBlock(data_of(text), data_of(from), static_cast<int>(from.size()));
+  text.pop_back();
+  return text;
 }
 
 std::string from_base64(bytes text) {
@@ -59,19 +74,6 @@ bytes take_attribute(bytes& from, char name) {
 
 }  // namespace
 
-std::string random_bytes(std::size_t size) {
-  std::string raw(size, '\0');
-  require(RAND_bytes(data_of(raw), static_cast<int>(size)) == 1);
-  return raw;
-}
-
-std::string to_base64(bytes from) {
-  std::string text((from.size() + 2) / 3 * 4 + 1, '\0');  // libcrypto writes a zero behind it
-  EVP_EncodeBlock(data_of(text), data_of(from), static_cast<int>(from.size()));
-  text.pop_back();
-  return text;
-}
-
 scram_secret make_scram_secret(bytes password, std::string salt) {
   std::string salted(SHA256_DIGEST_LENGTH, '\0');
   require(PKCS5_PBKDF2_HMAC(password.data(), static_cast<int>(password.size()), data_of(bytes(salt)),
@@ -80,10 +82,13 @@ scram_secret make_scram_secret(bytes password, std::string salt) {
   return {std::move(salt), hash(hmac(salted, "Client Key")), hmac(salted, "Server Key")};
 }
 
+std::string make_salt() { return random_bytes(salt_size); }
+std::string make_nonce() { return to_base64(random_bytes(nonce_size)); }
+
 scram_secret make_stand_in(bytes name) {
   static const std::string process_key = random_bytes(SHA256_DIGEST_LENGTH);
   std::string random = random_bytes(SHA256_DIGEST_LENGTH);
-  return {hmac(process_key, name).substr(0, scram_secret::salt_size), random, random};
+  return {hmac(process_key, name).substr(0, salt_size), random, random};
 }
 
 // gs2-header: "n,," or "y,,": no channel binding. A name of another user to act for is not supported.

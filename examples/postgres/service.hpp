@@ -15,7 +15,7 @@
 
 namespace postgres {
 
-/// Of BackendKeyData and CancelRequest: the number of a session, and a secret.
+/// Of BackendKeyData and CancelRequest.
 struct session_key {
   std::int32_t process = 0, secret = 0;
   auto operator<=>(const session_key&) const = default;
@@ -38,6 +38,7 @@ class session_list {
   std::map<session_key, std::function<void()>> all_;
 };
 
+/// All but the store and the sessions is set before the server runs.
 struct service {
   std::size_t max_connections = 100;
   std::chrono::seconds login_timeout{60}, idle_timeout{0}, statement_timeout{0};  // zero: none

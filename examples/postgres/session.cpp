@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// session: the messages of a client that has logged in.
+// session: messages. Comments name those that the code shows only by their letters.
 #include "session.hpp"
 
 #include <boost/system/system_error.hpp>
@@ -9,29 +9,31 @@
 namespace postgres {
 namespace {
 
-constexpr std::size_t most_kept = 1000;  // prepared statements, and portals, of a session
+constexpr std::size_t most_kept = 1000;  // prepared statements of a session, and portals
 
-format to_format(std::int16_t code) {
-  if (code != 0 && code != 1) throw sql_error("22023", "unsupported format code: " + std::to_string(code));
-  return format(code);
-}
-
-std::vector<format> formats_of(message_reader& in) {
+std::vector<format> take_formats(message_reader& in) {
   std::vector<format> all;
-  for (int i = in.int16(); i > 0; --i) all.push_back(to_format(in.int16()));
+  for (int i = in.int16(); i > 0; --i) {
+    const std::int16_t code = in.int16();
+    if (code != 0 && code != 1) throw sql_error("22023", "unsupported format code: " + std::to_string(code));
+    all.push_back(format(code));
+  }
   return all;
 }
 
-std::vector<value> parameters_of(message_reader& in, const std::vector<format>& formats, const statement& what) {
-  const int count = in.int16();
-  if (count != static_cast<int>(what.parameters.size()))
-    throw sql_error("08P01", "bind message supplies " + std::to_string(count) + " parameters, but the statement has " +
-                                 std::to_string(what.parameters.size()));
+std::vector<value> take_parameters(message_reader& in, const statement& of) {
+  const std::vector<format> formats = take_formats(in);
+  if (in.int16() != static_cast<int>(of.parameters.size()))
+    throw sql_error("08P01", "the statement has " + std::to_string(of.parameters.size()) + " parameters");
   std::vector<value> all;
-  for (const type t : what.parameters) {
+  for (const type t : of.parameters) {
     const std::int32_t size = in.int32();
-    const format f = format_of(formats, all.size());
-    all.push_back(size < 0 ? null() : parse_value(in.take(quintet::as_size(size)), t, f));
+    if (size < 0) {
+      all.emplace_back();
+      continue;
+    }
+    const bytes data = in.take(quintet::as_size(size));
+    all.push_back(format_of(formats, all.size()) == format::binary ? to_text(data, t) : std::string(data));
   }
   return all;
 }
@@ -39,11 +41,25 @@ std::vector<value> parameters_of(message_reader& in, const std::vector<format>& 
 std::vector<value> arguments_of(const statement& what, const std::vector<value>& parameters) {
   std::vector<value> all;
   for (const operand& o : what.operands) {
-    if (o.parameter > parameters.size())
-      throw sql_error("42P02", "there is no parameter $" + std::to_string(o.parameter));
+    if (o.parameter > parameters.size()) throw sql_error("42P02", "there is no such parameter");
     all.push_back(o.parameter == 0 ? o.literal : convert(parameters[o.parameter - 1], o.as));
   }
   return all;
+}
+
+template <class T>
+T find(const std::map<std::string, T>& in, const std::string& name, const char* sqlstate, const char* kind) {
+  const auto found = in.find(name);
+  if (found == in.end()) throw sql_error(sqlstate, kind + (" \"" + name) + "\" does not exist");
+  return found->second;
+}
+
+// Only the one without a name is replaced.
+template <class T>
+void keep(std::map<std::string, T>& in, const std::string& name, T added, const char* sqlstate, const char* kind) {
+  if (!name.empty() && in.contains(name)) throw sql_error(sqlstate, kind + (" \"" + name) + "\" already exists");
+  if (in.size() >= most_kept) throw sql_error("53400", std::string("there are too many of: ") + kind);
+  in[name] = std::move(added);
 }
 
 }  // namespace
@@ -53,32 +69,87 @@ awaitable<> session::operator()(stream& s) {
   try {
     const bool is_client = co_await log_in(s);
     if (is_client) co_await serve(s);
-  } catch (const sql_error& e) {  // during the login all are fatal
-    out_.error_response("FATAL", e);
+  } catch (const sql_error& e) {  // all errors of a login are fatal
+    out_.response('E', "FATAL", e);
   } catch (const boost::system::system_error& e) {
     const bool is_malformed = e.code() == errc::malformed_message || e.code() == errc::message_too_big;
-    if (is_malformed) out_.error_response("FATAL", {"08P01", "invalid message length"});
+    if (is_malformed) out_.response('E', "FATAL", {"08P01", "invalid message length"});
     if (!is_malformed && e.code() != errc::end_of_stream) s.close(e.code());
   }
   s.write(out_.data());
 }
 
-awaitable<> session::serve(stream& s) {
+// ---- Startup --------------------------------------------------------------------------------------------------------
+
+awaitable<bool> session::log_in(stream& s) {
+  const time_limit limit(s, all_->login_timeout, {"57014", "canceling authentication due to timeout"});
+  const auto parameters = co_await read_startup(s);
+  if (parameters.empty()) co_return false;
+  cancel_ = std::make_shared<cancel_state>();
+  key_ =
+      all_->sessions.add(all_->max_connections, [&loop = s.loop(), state = cancel_] { request_cancel(loop, state); });
+  const std::string user = find(parameters, "user", "28000", "parameter");
+  // A client on a Unix socket need not be asked if the system says that it is this user (SO_PEERCRED): here.
+  if (!all_->users.empty()) {
+    const bool is_known = co_await all_->users.authenticate(s, user);
+    if (!is_known) throw fatal_error("28P01", "password authentication failed for user \"" + user + '"');
+  }
+  out_.message('R', std::int32_t{0});                                    // AuthenticationOk
+  for (const auto& [name, is] : settings_) out_.message('S', name, is);  // ParameterStatus
+  for (const auto& [name, to] : parameters)
+    if (find_setting(name) != nullptr) set(name, to);
+  out_.message('K', key_->process, key_->secret);  // BackendKeyData
+  out_.message('Z', status_);                      // ReadyForQuery
   co_await send(s);
-  while (true) {
+  co_return true;
+}
+
+// Requests for encryption are refused. Then comes a StartupMessage, or a CancelRequest, which has no parameters and
+// gets no answer.
+awaitable<std::map<std::string, std::string>> session::read_startup(stream& s) {
+  startup_codec codec(largest_startup_message);
+  for (int packets = 0; packets < 3; ++packets) {
+    message_reader in((co_await s.read_message(codec)).value());
+    const std::int32_t code = in.int32();
+    std::map<std::string, std::string> parameters;
+    if (code == ssl_request || code == gssenc_request) {
+      s.write("N");
+    } else if (code == cancel_request) {
+      const std::int32_t process = in.int32();
+      all_->sessions.cancel({process, in.int32()});
+      co_return parameters;
+    } else if (code == protocol_version) {
+      for (std::string name = in.string(); !name.empty(); name = in.string()) parameters[to_lower(name)] = in.string();
+      co_return parameters;
+    } else {
+      throw fatal_error("0A000", "unsupported frontend protocol; this server has 3.0");
+    }
+  }
+  throw fatal_error("08P01", "too many requests for encryption");
+}
+
+// ---- Messages -------------------------------------------------------------------------------------------------------
+
+awaitable<> session::serve(stream& s) {
+  for (bool is_skipping = false;;) {
     const bytes message = co_await read(s);
     const char type = message.front();
     if (type == 'X') co_return;  // Terminate
-    if (is_skipping_ && type != 'S') continue;
+    if (is_skipping && type != 'S') continue;
+    is_skipping = false;
     try {
       co_await process(s, type, message_reader(message.substr(message_header)));
     } catch (const fatal_error&) {
       throw;
     } catch (const sql_error& e) {
-      fail(e);
-      is_skipping_ = type != 'Q';
+      out_.response('E', "ERROR", e);
+      if (status_ == 'T') status_ = 'E';
+      is_skipping = type != 'Q';
     }
-    if (type == 'S' || type == 'Q') get_ready();
+    if (type == 'Q' || type == 'S') {
+      if (status_ == 'I') portals_.clear();  // they live in a transaction
+      out_.message('Z', status_);            // ReadyForQuery
+    }
     co_await send(s);
   }
 }
@@ -91,32 +162,27 @@ awaitable<bytes> session::read(stream& s) {
   co_return message.value();
 }
 
-awaitable<> session::process(stream& s, char type, message_reader in) {
-  switch (type) {
-    case 'Q':
-      co_return co_await query(s, in.string());
-    case 'P':
-      co_return parse(in);
-    case 'B':
-      co_return bind(in);
-    case 'D':
-      co_return describe(in);
-    case 'E':
-      co_return co_await execute(s, in);
-    case 'C':
-      co_return close(in);
-    case 'H':
-      co_return s.flush();
-    case 'S':
-      co_return;
-    default:
-      throw fatal_error("08P01", "invalid frontend message type " + std::to_string(static_cast<unsigned char>(type)));
-  }
+awaitable<> session::send(stream& s) {
+  s.write(out_.data());
+  out_.clear();
+  const bool is_open = co_await s.until_writable();
+  if (!is_open) throw boost::system::system_error(s.failure());
 }
 
-awaitable<> session::query(stream& s, bytes text) {
+awaitable<> session::process(stream& s, char type, message_reader in) {
+  if (type == 'Q') co_return co_await query(s, in.string());
+  if (type == 'P') co_return parse(in);
+  if (type == 'B') co_return bind(in);
+  if (type == 'D') co_return describe(in);
+  if (type == 'E') co_return co_await execute(s, in);
+  if (type == 'C') co_return close(in);
+  if (type == 'H') co_return s.flush();
+  if (type != 'S') throw fatal_error("08P01", std::string("invalid frontend message type ") + type);  // S: Sync
+}
+
+awaitable<> session::query(stream& s, const std::string& text) {
   auto all = parse_sql(text);
-  if (all.empty()) out_.bare('I');  // EmptyQueryResponse
+  if (all.empty()) out_.message('I');  // EmptyQueryResponse
   for (statement& each : all) {
     portal p{.what = std::make_shared<statement>(std::move(each))};
     p.arguments = arguments_of(*p.what, {});
@@ -126,96 +192,48 @@ awaitable<> session::query(stream& s, bytes text) {
 }
 
 void session::parse(message_reader in) {
-  const std::string name(in.string());
-  const bytes text = in.string();
+  const std::string name = in.string(), text = in.string();
   std::vector<type> given;
   for (int i = in.int16(); i > 0; --i) given.push_back(type(in.int32()));
-  in.end();
   auto all = parse_sql(text, given);
   if (all.size() > 1) throw sql_error("42601", "cannot insert multiple commands into a prepared statement");
-  if (!name.empty() && statements_.contains(name))
-    throw sql_error("42P05", "prepared statement \"" + name + "\" already exists");
-  if (statements_.size() == most_kept) throw sql_error("53400", "too many prepared statements");
-  statements_[name] = std::make_shared<statement>(all.empty() ? statement() : std::move(all.front()));
-  out_.bare('1');  // ParseComplete
+  if (all.empty()) all.emplace_back();
+  keep(statements_, name, std::make_shared<const statement>(std::move(all[0])), "42P05", "prepared statement");
+  out_.message('1');  // ParseComplete
 }
 
 void session::bind(message_reader in) {
-  const std::string name(in.string()), of(in.string());
-  const auto p = std::make_shared<portal>(portal{.what = find_statement(of)});
-  const auto formats = formats_of(in);
-  p->arguments = arguments_of(*p->what, parameters_of(in, formats, *p->what));
-  p->formats = formats_of(in);
-  in.end();
-  if (p->formats.size() > 1 && p->formats.size() != p->what->columns.size())
+  const std::string name = in.string(), of = in.string();
+  portal p{.what = find(statements_, of, "26000", "prepared statement")};
+  p.arguments = arguments_of(*p.what, take_parameters(in, *p.what));
+  p.formats = take_formats(in);
+  if (p.formats.size() > 1 && p.formats.size() != p.what->columns.size())
     throw sql_error("08P01", "bind message has other result formats than the statement has columns");
-  if (!name.empty() && portals_.contains(name)) throw sql_error("42P03", "cursor \"" + name + "\" already exists");
-  if (portals_.size() == most_kept) throw sql_error("53400", "too many portals");
-  portals_[name] = p;
-  out_.bare('2');  // BindComplete
+  keep(portals_, name, std::make_shared<portal>(std::move(p)), "42P03", "cursor");
+  out_.message('2');  // BindComplete
 }
 
 void session::describe(message_reader in) {
-  const char kind = in.byte();
-  const std::string name(in.string());
-  if (kind == 'P') {
-    const auto p = find_portal(name);
-    return describe_rows(*p->what, p->formats);
-  }
-  const auto what = find_statement(name);
-  out_.parameter_description(what->parameters);
-  describe_rows(*what, {});
+  const bool is_portal = in.byte() == 'P';
+  const std::string name = in.string();
+  const auto p = is_portal ? find(portals_, name, "34000", "portal") : nullptr;
+  const auto what = is_portal ? p->what : find(statements_, name, "26000", "prepared statement");
+  if (!is_portal) out_.parameter_description(what->parameters);
+  if (what->columns.empty()) return out_.message('n');  // NoData
+  out_.row_description(what->columns, is_portal ? p->formats : std::vector<format>());
 }
 
 awaitable<> session::execute(stream& s, message_reader in) {
-  const auto p = find_portal(std::string(in.string()));
+  const auto p = find(portals_, in.string(), "34000", "portal");
   co_await run(s, *p, in.int32());
 }
 
 void session::close(message_reader in) {
-  const char kind = in.byte();
-  const std::string name(in.string());
-  if (kind == 'P')
-    portals_.erase(name);
+  if (in.byte() == 'P')
+    portals_.erase(in.string());
   else
-    statements_.erase(name);
-  out_.bare('3');  // CloseComplete
-}
-
-// Without a transaction block, a transaction ends here, and its portals with it.
-void session::get_ready() {
-  is_skipping_ = false;
-  out_.ready_for_query(status_);
-  if (status_ == 'I') portals_.clear();
-}
-
-void session::fail(const sql_error& e) {
-  out_.error_response("ERROR", e);
-  if (status_ == 'T') status_ = 'E';
-}
-
-awaitable<> session::send(stream& s) {
-  s.write(out_.data());
-  out_.clear();
-  const bool is_open = co_await s.until_writable();
-  if (!is_open) throw boost::system::system_error(s.failure());
-}
-
-void session::describe_rows(const statement& what, const std::vector<format>& formats) {
-  if (what.columns.empty()) return out_.bare('n');  // NoData
-  out_.row_description(what.columns, formats);
-}
-
-std::shared_ptr<const statement> session::find_statement(const std::string& name) const {
-  const auto found = statements_.find(name);
-  if (found == statements_.end()) throw sql_error("26000", "prepared statement \"" + name + "\" does not exist");
-  return found->second;
-}
-
-std::shared_ptr<portal> session::find_portal(const std::string& name) const {
-  const auto found = portals_.find(name);
-  if (found == portals_.end()) throw sql_error("34000", "portal \"" + name + "\" does not exist");
-  return found->second;
+    statements_.erase(in.string());
+  out_.message('3');  // CloseComplete
 }
 
 }  // namespace postgres

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
-// sql: statements are patterns of words, signs and operands.
+// sql: tokens, and patterns of them.
 #include "sql.hpp"
-
-#include "error.hpp"
-#include "tokens.hpp"
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <utility>
 
 namespace postgres {
 namespace {
-
-using quintet::bytes;
-
-constexpr std::size_t most_operands = 1000;
 
 // `#`: any operand; `#i`, `#f`, `#t`: one that is a bigint, a float8, a text; `##`: operands between commas. `@`: any
 // word or value; `..`: all that follows. `?x`: x or nothing.
@@ -23,12 +15,10 @@ struct pattern {
   bytes text;
   action does;
   bytes tag;
-  bytes columns = {};  // k and v, or e for each operand
+  bytes columns = {};
 };
 constexpr auto patterns = std::to_array<pattern>({
-    {"select ##", action::select_values, "SELECT ", "e"},
-    {"select version ( )", action::show, "SELECT ", "version"},
-    {"select pg_advisory_unlock_all ( )", action::show, "SELECT ", "pg_advisory_unlock_all"},
+    {"select ##", action::select_values, "SELECT "},
     {"select pg_sleep ( #f )", action::sleep, "SELECT ", "pg_sleep"},
     {"select @ from generate_series ( #i , #i ) ?as ?@", action::series, "SELECT ", "generate_series"},
     {"select sum ( @ ) from generate_series ( #i , #i ) ?as ?@", action::sum, "SELECT ", "sum"},
@@ -48,22 +38,78 @@ constexpr auto patterns = std::to_array<pattern>({
     {"set session characteristics ..", action::ignored, "SET"},
     {"set ?session ?local @ = @ ..", action::set, "SET"},
     {"set ?session ?local @ to @ ..", action::set, "SET"},
-    {"set ?session time zone ..", action::ignored, "SET"},
     {"show @", action::show, "SHOW", "@"},
     {"show transaction isolation level", action::show, "SHOW", "transaction_isolation"},
     {"deallocate @", action::deallocate, "DEALLOCATE"},
     {"deallocate prepare @", action::deallocate, "DEALLOCATE"},
     {"discard all", action::ignored, "DISCARD ALL"},
-    {"reset all", action::ignored, "RESET"},
+    // asyncpg, when a connection returns to its pool.
+    {"select pg_advisory_unlock_all ( )", action::ignored, "SELECT "},
     {"close all", action::ignored, "CLOSE CURSOR ALL"},
     {"unlisten *", action::ignored, "UNLISTEN"},
+    {"reset all", action::ignored, "RESET"},
 });
+constexpr std::size_t most_operands = 1000;
 
-std::size_t as_parameter(const std::string& digits) {
-  const auto n = digits.size() <= 4 && !digits.empty() ? std::stoul(digits) : 0;
-  if (n == 0 || n > most_operands) throw sql_error("42P02", "there is no parameter $" + digits);
-  return n;
+// ---- Tokens ---------------------------------------------------------------------------------------------------------
+
+enum class kind { end, word, number, text, parameter, sign };
+
+struct token {
+  kind is = kind::end;
+  std::string text = {};  // a word in lower case, a text without its quotes, a parameter without $
+
+  bool operator==(bytes s) const { return (is == kind::word || is == kind::sign) && text == s; }
+};
+
+bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+bool is_blank(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
+bool is_of_word(char c) noexcept {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<signed char>(c) < 0 || is_digit(c);
 }
+
+template <class Predicate>
+std::string take_while(bytes& from, Predicate p) {
+  std::string taken(from.begin(), std::find_if_not(from.begin(), from.end(), p));
+  from.remove_prefix(taken.size());
+  return taken;
+}
+
+// A quote within the text is written twice.
+std::string take_quoted(bytes& rest) {
+  const char quote = rest.front();
+  for (std::string text;; text += quote) {
+    rest.remove_prefix(1);
+    text += take_while(rest, [quote](char c) { return c != quote; });
+    if (rest.empty()) throw sql_error("42601", "unterminated quoted string");
+    rest.remove_prefix(1);
+    if (!rest.starts_with(quote)) return text;
+  }
+}
+
+token take_token(bytes& rest) {
+  (void)take_while(rest, is_blank);
+  if (rest.empty()) return {};
+  const char first = rest.front();
+  if (is_digit(first)) return {kind::number, take_while(rest, [](char c) { return is_digit(c) || c == '.'; })};
+  if (is_of_word(first)) return {kind::word, to_lower(take_while(rest, is_of_word))};
+  if (first == '\'') return {kind::text, take_quoted(rest)};
+  if (first == '"') return {kind::word, take_quoted(rest)};
+  std::string sign(rest.substr(0, rest.starts_with("::") ? 2 : 1));
+  rest.remove_prefix(sign.size());
+  if (first == '$') return {kind::parameter, take_while(rest, is_digit)};
+  return {kind::sign, std::move(sign)};
+}
+
+// The last one is the end.
+std::vector<token> tokenize(bytes text) {
+  std::vector<token> all;
+  do all.push_back(take_token(text));
+  while (all.back().is != kind::end);
+  return all;
+}
+
+// ---- Patterns -------------------------------------------------------------------------------------------------------
 
 type type_named(bytes name) {
   if (name == "int" || name == "integer" || name == "int4") return type::int4;
@@ -73,12 +119,10 @@ type type_named(bytes name) {
   throw sql_error("42704", "type \"" + std::string(name) + "\" does not exist");
 }
 
-type natural_type(const value& v) {
-  if (std::holds_alternative<double>(v)) return type::float8;
-  const auto* const whole = std::get_if<std::int64_t>(&v);
-  if (whole == nullptr) return type::text;
-  using small = std::numeric_limits<std::int32_t>;
-  return *whole >= small::min() && *whole <= small::max() ? type::int4 : type::int8;
+type type_of_number(const std::string& digits) {
+  if (digits.find('.') != digits.npos) return type::float8;
+  const std::int64_t n = to_integer(digits);
+  return n == static_cast<std::int32_t>(n) ? type::int4 : type::int8;
 }
 
 class parser {
@@ -88,7 +132,7 @@ class parser {
   std::vector<statement> parse() {
     for (std::vector<statement> all;; all.push_back(parse_statement())) {
       while (skip(";")) continue;
-      if (at_end()) return all;
+      if (tokens_[at_].is == kind::end) return all;
     }
   }
 
@@ -96,18 +140,14 @@ class parser {
   statement parse_statement();
   bool matches(bytes pattern);
   bool matches_element(bytes element);
+  bool take_name();
   bool take_operand(type expected);
   bool take_operands();
   void settle(operand& o);
   void set_columns(bytes columns);
 
-  [[nodiscard]] bool at_end() const { return tokens_[at_].is == token::kind::end; }
+  [[nodiscard]] bool at_end() const { return tokens_[at_].is == kind::end || tokens_[at_] == ";"; }
   bool skip(bytes word) { return tokens_[at_] == word && (++at_, true); }
-  bool take_name() {
-    if (at_end() || tokens_[at_] == ";") return false;
-    s_.names.push_back(tokens_[at_++].value);
-    return true;
-  }
 
   const std::vector<token> tokens_;
   const std::vector<type>& given_;
@@ -121,7 +161,7 @@ statement parser::parse_statement() {
   for (const pattern& p : patterns) {
     at_ = begin;
     s_ = {.does = p.does, .tag = std::string(p.tag)};
-    if (matches(p.text) && (at_end() || tokens_[at_] == ";")) {
+    if (matches(p.text) && at_end()) {
       for (operand& o : s_.operands) settle(o);
       set_columns(p.columns);
       return std::move(s_);
@@ -129,8 +169,8 @@ statement parser::parse_statement() {
     furthest = std::max(furthest, at_);
   }
   const token& unexpected = tokens_[furthest];
-  if (unexpected.is == token::kind::end) throw sql_error("42601", "syntax error at end of input");
-  throw sql_error("42601", "syntax error at or near \"" + unexpected.value + '"');
+  if (unexpected.is == kind::end) throw sql_error("42601", "syntax error at end of input");
+  throw sql_error("42601", "syntax error at or near \"" + unexpected.text + '"');
 }
 
 bool parser::matches(bytes pattern) {
@@ -151,7 +191,13 @@ bool parser::matches_element(bytes element) {
   if (element == "#t") return take_operand(type::text);
   if (element == "##") return take_operands();
   if (element != "..") return skip(element);
-  while (!at_end() && tokens_[at_] != ";") ++at_;
+  while (!at_end()) ++at_;
+  return true;
+}
+
+bool parser::take_name() {
+  if (at_end()) return false;
+  s_.names.push_back(tokens_[at_++].text);
   return true;
 }
 
@@ -159,7 +205,7 @@ bool parser::take_operands() {
   do {
     if (s_.operands.size() == most_operands) throw sql_error("54011", "too many columns");
     if (!take_operand(type::unknown)) return false;
-    const bool is_named = skip("as") || tokens_[at_].is == token::kind::word;
+    const bool is_named = skip("as") || tokens_[at_].is == kind::word;
     if (!is_named) s_.names.emplace_back("?column?");
     if (is_named && !take_name()) return false;
   } while (skip(","));
@@ -168,55 +214,66 @@ bool parser::take_operands() {
 
 bool parser::take_operand(type expected) {
   operand& o = s_.operands.emplace_back();
-  o.as = expected;
   const bool is_negative = skip("-");
   const token& t = tokens_[at_];
-  if (t.is == token::kind::number) {
-    const std::string digits = (is_negative ? "-" : "") + t.value;
-    o.literal = parse_value(digits, digits.find('.') == digits.npos ? type::int8 : type::float8, format::text);
-  } else if (t.is == token::kind::parameter) {
-    o.parameter = as_parameter(t.value);
-  } else if (t.is == token::kind::text) {
-    o.literal = t.value;
-  } else if (is_negative || !(t == "null")) {
+  if (t.is == kind::number) {
+    o.literal = (is_negative ? "-" : "") + t.text;
+    o.as = type_of_number(*o.literal);
+  } else if (t.is == kind::parameter) {
+    o.parameter = t.text.size() < 5 && !t.text.empty() ? std::stoul(t.text) : 0;
+    if (o.parameter == 0 || o.parameter > most_operands) throw sql_error("42P02", "there is no parameter $" + t.text);
+  } else if (t.is == kind::text) {
+    o.literal = t.text;
+    o.as = type::text;
+  } else if (!(t == "null")) {
     return false;
   }
   ++at_;
-  if (skip("::")) o.as = type_named(tokens_[at_++].value);
+  if (expected != type::unknown) o.as = expected;
+  if (skip("::")) o.as = type_named(tokens_[at_++].text);
   return true;
 }
 
 // Gives the operand its type. Of a parameter, the type that the client has named counts first, then the one of the
 // first place where it stands.
 void parser::settle(operand& o) {
-  if (o.parameter == 0) {
-    if (o.as == type::unknown) o.as = natural_type(o.literal);
-    o.literal = convert(o.literal, o.as);
-    return;
+  if (o.parameter > 0) {
+    if (s_.parameters.size() < o.parameter) s_.parameters.resize(o.parameter, type::unknown);
+    type& own = s_.parameters[o.parameter - 1];
+    if (own == type::unknown && o.parameter <= given_.size()) own = given_[o.parameter - 1];
+    if (own == type::unknown) own = o.as == type::unknown ? type::text : o.as;
+    if (o.as == type::unknown) o.as = own;
   }
-  if (s_.parameters.size() < o.parameter) s_.parameters.resize(o.parameter, type::unknown);
-  type& own = s_.parameters[o.parameter - 1];
-  if (own == type::unknown && o.parameter <= given_.size()) own = given_[o.parameter - 1];
-  if (own == type::unknown) own = o.as == type::unknown ? type::text : o.as;
-  if (o.as == type::unknown) o.as = own;
+  if (o.as == type::unknown) o.as = type::text;
+  o.literal = convert(o.literal, o.as);
 }
 
 void parser::set_columns(bytes columns) {
+  const std::string name(columns);
   if (s_.does == action::select_values)
     for (std::size_t i = 0; i < s_.operands.size(); ++i) s_.columns.push_back({s_.names[i], s_.operands[i].as});
   else if (s_.does == action::show)
-    s_.columns = {{columns == "@" ? s_.names.front() : std::string(columns), type::text}};
-  else if (columns == "kv")
+    s_.columns = {{name == "@" ? s_.names.front() : name, type::text}};
+  else if (s_.does == action::sleep)
+    s_.columns = {{name, type::void_}};
+  else if (s_.does == action::series && s_.names.back() != "*")
+    s_.columns = {{s_.names.back(), type::int8}};
+  else if (s_.does == action::series || s_.does == action::sum)
+    s_.columns = {{name, type::int8}};
+  else if (name == "kv")
     s_.columns = {{"k", type::int8}, {"v", type::text}};
-  else if (columns == "v")
+  else if (name == "v")
     s_.columns = {{"v", type::text}};
-  else if (!columns.empty())
-    s_.columns = {{s_.does == action::series && s_.names.back() != "*" ? s_.names.back() : std::string(columns),
-                   s_.does == action::sleep ? type::void_ : type::int8}};
 }
 
 }  // namespace
 
 std::vector<statement> parse_sql(bytes text, const std::vector<type>& given) { return parser(text, given).parse(); }
+
+std::string to_lower(std::string s) {
+  for (char& c : s)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return s;
+}
 
 }  // namespace postgres

@@ -2,7 +2,7 @@
 // sql: a parser for the few statements that this server knows. sql.cpp begins with a list of them.
 #pragma once
 
-#include "value.hpp"
+#include "protocol.hpp"
 
 #include <cstddef>
 #include <string>
@@ -17,36 +17,24 @@ struct operand {
   type as = type::unknown;    ///< the type that its place, or a cast, gives to it
 };
 
-enum class action {
-  nothing,
-  select_values,
-  sleep,
-  series,
-  sum,
-  select_all,
-  select_row,
-  insert,
-  update,
-  begin,
-  commit,
-  rollback,
-  set,
-  show,
-  deallocate,
-  ignored,  ///< what drivers send when they clean up
-};
+// clang-format off
+enum class action { nothing, select_values, sleep, series, sum, select_all, select_row, insert, update,
+                    begin, commit, rollback, set, show, deallocate, ignored };
+// clang-format on
 
 struct statement {
   action does = action::nothing;
   std::string tag = {};                 ///< of CommandComplete; after a space at its end the number of rows follows
   std::vector<column> columns = {};     ///< of the result; none: no rows
-  std::vector<operand> operands = {};   ///< literals and parameters in their order
-  std::vector<std::string> names = {};  ///< the other words that vary
+  std::vector<operand> operands = {};   ///< in their order
+  std::vector<std::string> names = {};  ///< other words that vary
   std::vector<type> parameters = {};    ///< types of $1, $2, ...
 };
 
 /// Returns the statements of a text, which semicolons separate. `given`: the types of parameters that the client has
 /// named, or unknown. Throws sql_error.
-[[nodiscard]] std::vector<statement> parse_sql(quintet::bytes text, const std::vector<type>& given = {});
+[[nodiscard]] std::vector<statement> parse_sql(bytes text, const std::vector<type>& given = {});
+/// For letters of ASCII.
+[[nodiscard]] std::string to_lower(std::string s);
 
 }  // namespace postgres

@@ -3,22 +3,22 @@
 #include "session.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <utility>
 
 namespace postgres {
 namespace {
 
-std::int64_t integer(const value& v) {
-  if (const auto* n = std::get_if<std::int64_t>(&v)) return *n;
-  throw sql_error("23502", "null value where a number must be");
-}
-std::string text(const value& v) {
-  if (const auto* s = std::get_if<std::string>(&v)) return *s;
-  throw sql_error("23502", "null value in column \"v\"; this table has none");
-}
+using std::chrono::milliseconds;
 
-std::uint64_t count_of(const portal& p) {
+std::string required(const value& v) {
+  if (!v) throw sql_error("23502", "null where a value is required");
+  return *v;
+}
+std::int64_t integer(const value& v) { return to_integer(required(v)); }
+
+std::uint64_t size_of_series(const portal& p) {
   const std::int64_t from = integer(p.arguments[0]), to = integer(p.arguments[1]);
   return from > to ? 0 : static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from) + 1;
 }
@@ -27,144 +27,148 @@ std::uint64_t count_of(const portal& p) {
 
 awaitable<> session::run(stream& s, portal& p, std::int32_t most_rows) {
   const action does = p.what->does;
-  if (does == action::nothing) co_return out_.bare('I');  // EmptyQueryResponse
+  if (does == action::nothing) co_return out_.message('I');  // EmptyQueryResponse
   if (status_ == 'E' && does != action::commit && does != action::rollback)
     throw sql_error("25P02", "current transaction is aborted, commands ignored until end of transaction block");
-  const auto limit = std::chrono::milliseconds(std::stol(settings_.at("statement_timeout").value));
+  const milliseconds limit(to_integer(setting("statement_timeout").second));
   deadline_ = limit.count() > 0 ? s.loop().time().now() + limit : quintet::time_point::max();
   cancel_->requested = false;
-  p.tag = p.what->tag;
-  if (!std::exchange(p.has_begun, true)) co_await begin(s, p);
+  if (p.tag.empty()) {
+    p.tag = p.what->tag;
+    co_await begin(s, p);
+  }
   co_await send_rows(s, p, most_rows);
 }
 
 awaitable<> session::begin(stream& s, portal& p) {
-  switch (p.what->does) {
-    case action::sleep: {
-      const double longest = 1e9, seconds = std::get<double>(p.arguments[0]);
-      const auto time = std::chrono::duration<double>(std::min(seconds, longest));
-      const auto left = deadline_ - s.loop().time().now();
-      co_await wait_for(
-          s, std::min<std::chrono::nanoseconds>(std::chrono::duration_cast<std::chrono::nanoseconds>(time), left),
-          *cancel_);
-      check_interrupts(s);
-      p.rows.push_back({std::string()});
-      break;
-    }
-    case action::sum: {
-      // Runs where the model runs what computes: on a pool, if it has one.
-      const std::int64_t sum = co_await s.offload([this, &s, &p] {
-        std::uint64_t total = 0, next = static_cast<std::uint64_t>(integer(p.arguments[0]));
-        for (std::uint64_t left = count_of(p); left > 0; --left) {
-          total += next++;
-          if (left % 65536 == 0) check_interrupts(s);
-        }
-        return static_cast<std::int64_t>(total);
-      });
-      p.rows.push_back({sum});
-      break;
-    }
-    case action::series:
-      p.next = integer(p.arguments[0]);
-      p.left = count_of(p);
-      break;
-    case action::select_all:
-      p.next = std::numeric_limits<std::int64_t>::min();
-      p.left = 1;
-      break;
-    case action::select_values:
-      p.rows.push_back(p.arguments);
-      break;
-    default:
-      change(p);
+  const action does = p.what->does;
+  if (does == action::sleep) {
+    const std::chrono::duration<double> time(std::max(0.0, std::min(1e9, to_float(required(p.arguments[0])))));
+    co_await wait_for(s,
+                      std::min<quintet::duration>(std::chrono::duration_cast<quintet::duration>(time),
+                                                  deadline_ - s.loop().time().now()),
+                      *cancel_);
+    check_interrupts(s);
+    p.row = {""};
+  } else if (does == action::sum) {
+    // Runs where the model runs what computes: on its pool, if it has one.
+    const std::int64_t sum = co_await s.offload([this, &s, &p] {
+      auto total = std::uint64_t{0}, next = static_cast<std::uint64_t>(integer(p.arguments[0]));
+      for (std::uint64_t left = size_of_series(p); left > 0; --left, total += next++)
+        if (left % 65536 == 0) check_interrupts(s);
+      return static_cast<std::int64_t>(total);
+    });
+    p.row = {std::to_string(sum)};
+  } else if (does == action::series) {
+    p.next = integer(p.arguments[0]);
+    p.left = size_of_series(p);
+  } else if (does == action::select_all) {
+    p.next = std::numeric_limits<std::int64_t>::min();
+    p.left = 1;
+  } else {
+    change(p);
   }
 }
 
 void session::change(portal& p) {
   const statement& what = *p.what;
   const auto& with = p.arguments;
-  switch (what.does) {
-    case action::select_row: {
-      const auto found = all_->store.find(integer(with[0]));
-      if (found && what.columns.size() == 1) p.rows.push_back({*found});
-      if (found && what.columns.size() == 2) p.rows.push_back({with[0], *found});
-      break;
-    }
-    case action::insert:
-      all_->store.insert(integer(with[0]), text(with[1]));
-      p.changed = 1;
-      break;
-    case action::update:
-      p.changed = all_->store.update(integer(with[1]), text(with[0])) ? 1 : 0;
-      break;
-    case action::show:
-      p.rows.push_back({settings_.at(what.columns.front().name).value});
-      break;
-    case action::set: {
-      const auto& changed = settings_.set(what.names[0], what.names[1]);
-      if (changed.reported_as != nullptr) out_.parameter_status(changed.reported_as, changed.value);
-      break;
-    }
-    case action::deallocate:
-      if (what.names[0] == "all") statements_.clear();
-      statements_.erase(what.names[0]);
-      break;
-    default:
-      set_transaction(p);
+  if (what.does == action::select_values) p.row = with;
+  if (what.does == action::select_row) {
+    const auto found = all_->store.find(integer(with[0]));
+    if (found && what.columns.size() == 1) p.row = {*found};
+    if (found && what.columns.size() == 2) p.row = {with[0], *found};
   }
-  has_changed_ |= p.changed > 0;
+  if (what.does == action::insert) p.count = all_->store.insert(integer(with[0]), required(with[1])) ? 1 : 0;
+  if (what.does == action::update) p.count = all_->store.update(integer(with[1]), required(with[0])) ? 1 : 0;
+  has_changed_ |= status_ == 'T' && p.count > 0;
+  if (what.does == action::show) p.row = {setting(what.columns[0].name).second};
+  if (what.does == action::set) set(what.names[0], what.names[1]);
+  if (what.does == action::deallocate && what.names[0] == "all") statements_.clear();
+  if (what.does == action::deallocate) statements_.erase(what.names[0]);
+  if (what.does == action::begin) status_ = 'T';
+  if (what.does == action::commit || what.does == action::rollback) end_transaction(p);
 }
 
-void session::set_transaction(portal& p) {
-  const action does = p.what->does;
-  if (does == action::begin && status_ == 'I') status_ = 'T', has_changed_ = false;
-  if (does != action::commit && does != action::rollback) return;
+void session::end_transaction(portal& p) {
   if (status_ == 'E') p.tag = "ROLLBACK";
-  if (has_changed_ && status_ != 'I' && (does == action::rollback || status_ == 'E'))
-    out_.notice_response("WARNING", {"01000", "nothing is undone: changes of the table kv take effect at once"});
+  if (std::exchange(has_changed_, false) && status_ != 'I' && p.tag == "ROLLBACK")
+    out_.response('N', "WARNING", {"01000", "nothing is undone: changes of the table kv take effect at once"});
   status_ = 'I';
-  has_changed_ = false;
 }
 
 awaitable<> session::send_rows(stream& s, portal& p, std::int32_t most_rows) {
-  const statement& what = *p.what;
   constexpr std::size_t chunk = 16 * 1024;
-  std::int64_t count = 0;
+  std::int64_t sent = 0;
   for (std::vector<value> row; next_row(p, row);) {
-    out_.data_row(row, what.columns, p.formats);
-    if (++count == most_rows) co_return out_.bare('s');  // PortalSuspended
+    out_.data_row(row, p.what->columns, p.formats);
+    if (++sent == most_rows) co_return out_.message('s');  // PortalSuspended
     if (out_.data().size() < chunk) continue;
-    co_await send(s);
+    co_await send(s);  // waits for a client that does not read
     check_interrupts(s);
   }
-  if (p.tag.ends_with(' ')) p.tag += std::to_string(what.columns.empty() ? p.changed : quintet::as_size(count));
-  out_.command_complete(p.tag);
+  if (p.tag.ends_with(' ')) p.tag += std::to_string(p.what->columns.empty() ? p.count : quintet::as_size(sent));
+  out_.message('C', p.tag);  // CommandComplete
 }
 
 bool session::next_row(portal& p, std::vector<value>& row) const {
-  if (!p.rows.empty()) {
-    row = std::move(p.rows.back());
-    p.rows.pop_back();
+  if (p.what->does == action::series && p.left > 0) {
+    row.assign(1, std::to_string(p.next));
+    p.next += --p.left > 0 ? 1 : 0;  // does not overflow
     return true;
   }
-  if (p.left == 0) return false;
-  if (p.what->does == action::series) {
-    --p.left;
-    row.assign(1, p.next);
-    p.next += p.left > 0 ? 1 : 0;  // does not overflow
+  if (p.what->does == action::select_all && p.left > 0) {
+    auto found = all_->store.first_from(p.next);
+    if (!found) return false;
+    p.left = found->first == std::numeric_limits<std::int64_t>::max() ? 0 : 1;
+    p.next = found->first + static_cast<std::int64_t>(p.left);
+    row = {std::to_string(found->first), std::move(found->second)};
     return true;
   }
-  auto found = all_->store.first_from(p.next);
-  if (!found) return false;
-  p.left = found->first == std::numeric_limits<std::int64_t>::max() ? 0 : 1;
-  p.next = found->first + static_cast<std::int64_t>(p.left);
-  row = {found->first, std::move(found->second)};
-  return true;
+  row = std::exchange(p.row, {});
+  return !row.empty();
 }
 
 void session::check_interrupts(stream& s) {
   if (cancel_->requested.exchange(false)) throw sql_error("57014", "canceling statement due to user request");
   if (s.loop().time().now() >= deadline_) throw sql_error("57014", "canceling statement due to statement timeout");
+}
+
+// ---- Settings -------------------------------------------------------------------------------------------------------
+
+std::map<std::string, std::string> initial_settings(std::chrono::seconds statement_timeout) {
+  return {{"server_version", "15.0"},
+          {"server_encoding", "UTF8"},
+          {"client_encoding", "UTF8"},
+          {"DateStyle", "ISO, MDY"},
+          {"IntervalStyle", "postgres"},
+          {"TimeZone", "UTC"},
+          {"integer_datetimes", "on"},
+          {"standard_conforming_strings", "on"},
+          {"application_name", ""},
+          {"extra_float_digits", "1"},
+          {"search_path", "public"},
+          {"statement_timeout", std::to_string(std::chrono::milliseconds(statement_timeout).count())},
+          {"transaction_isolation", "read committed"}};
+}
+
+std::pair<const std::string, std::string>* session::find_setting(const std::string& name) {
+  const auto found = std::find_if(settings_.begin(), settings_.end(),
+                                  [&name](const auto& each) { return to_lower(each.first) == name; });
+  return found == settings_.end() ? nullptr : &*found;
+}
+
+std::pair<const std::string, std::string>& session::setting(const std::string& name) {
+  if (auto* const found = find_setting(name)) return *found;
+  throw sql_error("42704", "unrecognized configuration parameter \"" + name + '"');
+}
+
+void session::set(const std::string& name, const std::string& to) {
+  auto& [known_as, now] = setting(name);
+  if (name == "statement_timeout") (void)convert(to, type::int4);
+  if (name == "client_encoding" && to_lower(to).find("utf") != 0) throw sql_error("0A000", "the only encoding is UTF8");
+  now = name == "client_encoding" ? "UTF8" : to;
+  out_.message('S', known_as, now);  // ParameterStatus
 }
 
 }  // namespace postgres

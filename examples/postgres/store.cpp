@@ -2,7 +2,7 @@
 // store: checks come before changes.
 #include "store.hpp"
 
-#include "error.hpp"
+#include "protocol.hpp"
 
 #include <mutex>
 
@@ -13,11 +13,12 @@ void store::make_room(std::size_t size) {
   if (bytes_ + size + rows_.size() * cost_of_row > most_bytes_) throw sql_error("53100", "the table kv is full");
 }
 
-void store::insert(std::int64_t key, std::string text) {
+bool store::insert(std::int64_t key, std::string text) {
   const std::unique_lock lock(mutex_);
   if (rows_.contains(key)) throw sql_error("23505", "duplicate key value violates unique constraint \"kv_pkey\"");
   make_room(text.size());
   bytes_ += rows_.emplace(key, std::move(text)).first->second.size();
+  return true;
 }
 
 bool store::update(std::int64_t key, std::string text) {

@@ -17,9 +17,9 @@ class store {
  public:
   explicit store(std::size_t most_bytes = 256 << 20) noexcept : most_bytes_(most_bytes) {}
 
-  /// Throws sql_error 23505 if the key is there, and 53100 if the store is full.
-  void insert(std::int64_t key, std::string text);
-  /// Returns whether the key is there. Throws as insert().
+  /// Return whether they have changed a row. Throw sql_error 23505 if insert()'s key is there, 53100 if the store is
+  /// full.
+  bool insert(std::int64_t key, std::string text);
   bool update(std::int64_t key, std::string text);
   [[nodiscard]] std::optional<std::string> find(std::int64_t key) const;
   /// Returns the row with the least key that is not below `from`: a cursor needs no lock between two rows.

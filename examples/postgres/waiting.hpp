@@ -47,7 +47,7 @@ class time_limit {
     auto end = [lives = lives_, last_words](quintet::connection& c) {
       if (!*lives) return;
       message_writer out;
-      out.error_response("FATAL", last_words);
+      out.response('E', "FATAL", last_words);
       c.write(out.data());
       c.close();
     };
