@@ -40,6 +40,9 @@ constexpr auto texts = std::to_array<text>({
     {errc::input_overflow, "unused input of all connections would exceed max_input_total"},
     {errc::aborted, "connection_registry::abort() ended the connection"},
     {errc::stream_truncated, "the connection ended before the encoded stream did; data may be missing"},
+    {errc::request_cancelled, "connection_registry::cancel() cancelled the request"},
+    {errc::deadline_passed, "the deadline has passed"},
+    {errc::draining, "the server drains"},
 });
 
 class category final : public boost::system::error_category {

@@ -40,6 +40,9 @@ enum class errc {
   input_overflow,           ///< more unused input would be kept in all connections than `max_input_total`
   aborted,                  ///< connection_registry::abort() ended it
   stream_truncated,         ///< the connection ended without the end that its encoding demands
+  request_cancelled,        ///< connection_registry::cancel() cancelled the request
+  deadline_passed,          ///< the time of stream::with_deadline() has passed, or of a read with a deadline
+  draining,                 ///< the server drains, and connection::cancel_on() makes that cancel
 };
 
 /// The category of errc; its error_codes are made from their enumerators.

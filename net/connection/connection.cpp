@@ -2,6 +2,7 @@
 // connection: the functions that handlers call, where they are longer than a line.
 #include "connection.hpp"
 
+#include "../engine/socket_services.hpp"
 #include "../loop/executor.hpp"
 #include "connection_extras.hpp"
 #include "connection_migration.hpp"
@@ -86,6 +87,23 @@ void connection::count_checksum_error() noexcept {
   if (!make_baton_extras()) return;  // no memory to count it
   ++baton_extras_->counts.checksum_errors;
   note_changes();
+}
+
+cancel_token connection::look_for_end() noexcept {
+  check_held();
+  if (is_on_loop() && !has_ended()) {
+    const auto peer = loop_.io().sockets().state_of_peer(handle_);
+    if (peer == socket_services::peer_state::finished) heard_.tell(cancel_reason::peer_finished);
+    if (peer == socket_services::peer_state::gone) heard_.tell(cancel_reason::peer_reset);
+  }
+  return cancelled();
+}
+
+cancel_key connection::make_cancel_key() {
+  check_held();
+  cancel_key& made = extras_of_baton().key;
+  if (made == cancel_key()) made = registry().make_key(id_);
+  return made;
 }
 
 detail::connection_settings& connection::changed_settings() {

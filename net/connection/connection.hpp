@@ -153,6 +153,25 @@ class connection : protected detail::connection_core {
   /// [baton] The same between two of server::loops(). Any thread can request it through the registry's post(). Throws
   /// std::bad_alloc.
   bool move_to(event_loop& to);
+  /// [baton] Returns a view of why the work for this connection is no longer wanted. Copies of it may be asked as long
+  /// as the baton is held.
+  [[nodiscard]] cancel_token cancelled() const noexcept {
+    check_held();
+    return cancel_token(heard_);
+  }
+  /// [baton] Chooses the reasons that cancel; at first default_cancel_reasons. The end of the loop and abort() always
+  /// do. With peer_finished, a peer that sends no more is gone: batches that have not begun are skipped and counted
+  /// (loop_figures::skipped). Otherwise all that it has sent is still delivered.
+  void cancel_on(cancel_reasons these) noexcept {
+    check_held();
+    heard_.cancel_on(these);
+  }
+  /// [baton] Where the handler runs on the loop's thread: asks the system whether the peer has finished or reset the
+  /// connection, which the loop cannot hear meanwhile. One system call. Returns cancelled().
+  cancel_token look_for_end() noexcept;
+  /// [baton] Returns this connection's key for connection_registry::cancel(), always the same: for a peer that may
+  /// cancel its requests through another connection, as PostgreSQL's can. Throws std::bad_alloc.
+  [[nodiscard]] cancel_key make_cancel_key();
   /// [baton] Returns whether the server drains: received input is still to be answered, no more will come. A coroutine
   /// learns it also while it awaits something else; a function on a pool learns it with its next batch.
   [[nodiscard]] bool draining() const noexcept { return held().core.draining; }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../../base/error.hpp"
+#include "../loop/cancellation.hpp"
 #include "../loop/event_loop.hpp"
 #include "../watch/affinity_guard.hpp"
 #include "connection_flags.hpp"
@@ -25,8 +26,16 @@ struct connection_loop_extras;
 /// What other threads have posted to a connection, under the registry's lock. Only the registry uses it.
 class connection_posts {
   friend connection_registry;
-  int throttle_change_ = 0;  // sum that has not arrived
-  bool refuses_sends_ = false, close_is_posted_ = false, abort_is_posted_ = false, throttle_is_posted_ = false;
+  enum note : std::uint8_t { refuses_sends = 1, close_is_posted = 2, abort_is_posted = 4, throttle_is_posted = 8 };
+  [[nodiscard]] bool has(note n) const noexcept { return (notes_ & n) != 0; }
+  /// Returns what it was before.
+  bool set(note n, bool on = true) noexcept {
+    const bool before = has(n);
+    notes_ = static_cast<std::uint8_t>(on ? notes_ | n : notes_ & ~n);
+    return before;
+  }
+  [[gnu::packed]] std::int32_t throttle_change_ = 0;  // sum that has not arrived. Packed, as a connection has no room
+  std::uint8_t notes_ = 0;
 };
 
 /// Settings of one connection alone.
@@ -167,6 +176,7 @@ class connection_context : public stream_channel {
   connection_id id_;
   connection_silence silence_;
   connection_posts posts_;
+  cancel_state heard_;
   enabled_callbacks enabled_;                              // loop
   bool is_timed_ = false;                                  // there is a time limit; set as own_
   time_point active_at_{};                                 // loop: end of the last batch on the fast path

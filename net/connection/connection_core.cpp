@@ -3,7 +3,6 @@
 #include "connection_core.hpp"
 
 #include "../engine/socket_services.hpp"
-#include "../loop/cancel_reason.hpp"
 #include "../watch/stall_watchdog.hpp"
 #include "connection.hpp"
 #include "connection_extras.hpp"
@@ -118,6 +117,7 @@ void connection_core::on_received_in_place(std::size_t count) noexcept {
 // An error of the socket is told once: a send may have had it. EPIPE is a reset after the peer's orderly end.
 void connection_core::on_receive_end(error_code reason) noexcept {
   if (!reason && loop_flags().output.send_failed && reason_ != EPIPE) reason = this->reason();
+  if (!reason) tell(cancel_reason::peer_finished);
   if (reason) {
     // The handler gets all that had arrived before the end, in every model.
     if (is_closing() || !(baton_is_out() || has_unseen_input())) return fail(reason);
@@ -191,16 +191,29 @@ void connection_core::continue_writing() noexcept {
 
 // ---- From outside ---------------------------------------------------------------------------------------------------
 
-// A coroutine in a read learns of the end within fail(), and may then begin an operation, which must be cancelled. An
-// operation in progress is cancelled after fail(), so that the coroutine learns of the end.
-void connection_core::interrupt_and_fail(cancel_reason why) noexcept {
-  const bool was_out = baton_is_out();
-  if (!was_out) interrupt(why);
+// A coroutine in a read learns of the end within fail(), and may then begin an operation, which must be cancelled: so
+// the reason is told before.
+void connection_core::fail_for_good(cancel_reason why) noexcept {
+  heard_.tell(why);
+  if (has_ended()) return interrupt();
   fail(error_of(why));
-  if (was_out) interrupt(why);
 }
 
-void connection_core::abort() noexcept { interrupt_and_fail(cancel_reason::stopped); }
+void connection_core::abort() noexcept {
+  fail_for_good(drain_begun_ ? cancel_reason::drain_deadline : cancel_reason::stopped);
+}
+
+void connection_core::tell(cancel_reason what) noexcept {
+  heard_.tell(what);
+  if (baton_is_out() && heard_.is_cancelled()) interrupt();
+}
+
+// A request ends when the handler returns the baton.
+void connection_core::cancel_request() noexcept {
+  if (!has_ended() && connection_handoff::request_is_cancelled(*this)) tell(cancel_reason::cancelled);
+}
+
+void connection_core::on_peer_finished() noexcept { tell(cancel_reason::peer_finished); }
 
 void connection_core::throttle(int change) noexcept {
   if (has_ended() || is_lingering()) return;
@@ -218,6 +231,7 @@ void connection_core::drain() noexcept {
   drain_begun_ = true;
   if (!is_closing()) loop_flags(key()) = connection_phase::draining;
   if (has_baton_here()) own_flags().draining = true;
+  tell(cancel_reason::drain);
   if (!baton_is_out()) run_steps();
 }
 

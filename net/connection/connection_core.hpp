@@ -15,7 +15,6 @@
 
 namespace quintet {
 
-enum class cancel_reason : std::uint8_t;
 enum class connection_class : std::uint8_t;
 
 }  // namespace quintet
@@ -49,8 +48,8 @@ class session_interface : public connection_context {
   /// [loop] The last call if the connection has migrated.
   virtual void discard() noexcept {}
   [[nodiscard]] virtual const char* handler_type() const noexcept = 0;
-  /// [loop] Cancels what the baton's holder awaits now, and what it begins later.
-  virtual void interrupt(cancel_reason) noexcept {}
+  /// [loop] Cancels what the baton's holder awaits now.
+  virtual void interrupt() noexcept {}
 
  protected:
   using connection_context::connection_context;
@@ -144,8 +143,12 @@ class connection_core : public session_interface, public loop_member, public wor
   void begin_to_close() noexcept;
   /// Another object has the connection from now on.
   void end_without_close() noexcept;
-  /// Ends it at once, and cancels what a coroutine awaits.
-  void interrupt_and_fail(cancel_reason why) noexcept;
+  /// Ends it at once for a reason that outlives its requests.
+  void fail_for_good(cancel_reason why) noexcept;
+  /// Notes what the handler can ask for. If it cancels, cancels what a coroutine awaits.
+  void tell(cancel_reason what) noexcept;
+  /// Cancels the request that the handler works on, if any.
+  void cancel_request() noexcept;
   /// A batch off the fast path has answered all input, and no clock ran before it.
   void rest() noexcept;
   void throttle(int change) noexcept;
@@ -200,6 +203,7 @@ class connection_core : public session_interface, public loop_member, public wor
   void on_received_in_place(std::size_t count) noexcept override;
   void on_sendable() noexcept override;
   void on_send_failed(error_code reason) noexcept override;
+  void on_peer_finished() noexcept override;
   [[nodiscard]] duration longest_send() const noexcept override;
   void abort() noexcept override;
 

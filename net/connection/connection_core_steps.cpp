@@ -38,6 +38,12 @@ error_code chosen_reason(const connection_context& c, const error_code& why) noe
   return c.baton_extras_ ? c.baton_extras_->close_reason : no_memory();
 }
 
+// Returns what the handler hears of the end while it works.
+cancel_reason end_heard(const error_code& why) noexcept {
+  if (why == errc::send_timeout) return cancel_reason::slow_reader;
+  return why.category() == boost::system::system_category() && why ? cancel_reason::peer_reset : cancel_reason::failed;
+}
+
 constexpr duration long_turn = std::chrono::milliseconds(10);  // a longer turn has waited for the peer
 
 // A send that waits for the peer may have taken long. If nothing is left to send, the peer has just taken bytes.
@@ -191,6 +197,7 @@ error_code connection_core::reason() const noexcept {
 // lingering connection to send the rest and its end.
 void connection_core::stop_sending(error_code why) noexcept {
   if (has_ended()) return;
+  tell(cancel_reason::peer_reset);
   if (reason_ == 0) std::tie(reason_, reason_category_) = std::pair(why.value(), &why.category());
   if (is_closing()) return fail(why);  // only output mattered
   if (const end_reason more = output_.discard(*this)) return fail(more.code());
@@ -218,10 +225,9 @@ void connection_core::fail(error_code why) noexcept {
   connection_input::release_charge(*this);
   keep_carried(loop_.io().remove(*this));
   if (has_baton_here()) connection_output::refuse_writes(*this);
-  if (baton_is_out())
-    connection_output::schedule_notices(*this);
-  else
-    begin_to_close();
+  if (!baton_is_out()) return begin_to_close();
+  connection_output::schedule_notices(*this);
+  tell(end_heard(why));
 }
 
 void connection_core::end_without_close() noexcept {
@@ -261,6 +267,7 @@ void connection_core::take_from(connection_core& from) noexcept {
   if (from.deadlines() && make_extras())
     extras_->deadlines = std::move(from.extras_->deadlines);  // without memory attach() makes others, or fails
   baton_extras_ = std::move(from.baton_extras_);
+  heard_.take_from(from.heard_);
   input_.take_from(*this, from.input_, from);
 }
 

@@ -49,10 +49,11 @@ class part_key {
 struct handoff_loop_flags {
   bool slow_path : 1 = false;  ///< batches are not run by the session itself: those of coroutines and pools
   bool baton_out : 1 = false;
-  bool baton_lent : 1 = false;    ///< a coroutine waits for a function that holds its baton on another thread
-  bool has_messages : 1 = false;  ///< messages from other threads, not sorted yet
-  bool close_asked : 1 = false;   ///< close was requested from outside, and not accepted yet
-  std::uint8_t unused : 3 = 0;
+  bool baton_lent : 1 = false;     ///< a coroutine waits for a function that holds its baton on another thread
+  bool has_messages : 1 = false;   ///< messages from other threads, not sorted yet
+  bool close_asked : 1 = false;    ///< close was requested from outside, and not accepted yet
+  bool was_cancelled : 1 = false;  ///< the request that the handler works on
+  std::uint8_t unused : 2 = 0;
 };
 struct input_loop_flags {
   bool stopped : 1 = false;            ///< the engine does not read
@@ -83,7 +84,7 @@ struct connection_loop_flags {
 
   /// Returns whether no flag is set, or only these. With unused bits ignored, g++ tests them in memory.
   [[nodiscard]] bool none_but(handoff_loop_flags these) const noexcept {
-    these.unused = 7;
+    these.unused = 3;
     const connection_loop_flags ignored{.handoff = these, .input = {}, .output = {}};
     return (word(*this) & ~std::bit_cast<std::uint32_t>(ignored)) == 0;
   }
@@ -104,8 +105,9 @@ struct core_baton_flags {
 };
 struct handoff_baton_flags {
   bool handler_failed : 1 = false;
-  bool has_calls : 1 = false;  ///< messages that need the baton
-  std::uint8_t unused : 6 = 0;
+  bool has_calls : 1 = false;    ///< messages that need the baton
+  bool was_skipped : 1 = false;  ///< the handler was not called for the batch
+  std::uint8_t unused : 5 = 0;
 };
 struct input_baton_flags {
   bool is_lent : 1 = false;        ///< the batch lies in the engine's memory, for its loop only
@@ -132,7 +134,7 @@ struct connection_baton_flags {
 
   /// As none_but() above.
   [[nodiscard]] bool none() const noexcept {
-    constexpr connection_baton_flags ignored{.core = {}, .handoff = {.unused = 63}, .input = {}, .output = {}};
+    constexpr connection_baton_flags ignored{.core = {}, .handoff = {.unused = 31}, .input = {}, .output = {}};
     return (word(*this) & ~std::bit_cast<std::uint32_t>(ignored)) == 0;
   }
 };

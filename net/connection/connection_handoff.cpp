@@ -84,6 +84,8 @@ void connection_handoff::on_handoff(work_item& item) noexcept {
     const bytes input = c.input_.batch(c);
     c.input_.use(c, input, c.is_expired() ? c.run_overload(input) : c.run_batch(input));
   };
+  if (c.heard_.is_abandoned()) [[unlikely]]
+    return skip_batch(c);
   if (c.constants_.runs_here) return guarded(c, run);
   const time_point begun = c.loop_.time().now();
   guarded(c, run);
@@ -91,6 +93,20 @@ void connection_handoff::on_handoff(work_item& item) noexcept {
   const duration took = c.loop_.time().now() - begun;
   c.note_cost(took);
   if (c.loop_.in_this_thread()) c.loop_.note_handler_time(took);
+}
+
+// Nobody waits for the answer, so the handler never begins. What the batch has brought is used up.
+[[gnu::noinline]] void connection_handoff::skip_batch(connection_core& c) noexcept {
+  guarded(c, [&c] {
+    const bytes input = c.input_.batch(c);
+    c.input_.use(c, input, input.size());
+  });
+  c.baton_flags(key()).was_skipped = true;
+}
+
+void connection_handoff::count_skipped(connection_core& c) noexcept {
+  c.baton_flags(key()).was_skipped = false;
+  c.loop_.counters().skipped.add();
 }
 
 [[gnu::noinline]] void connection_handoff::run_watched_batch(connection_core& c) noexcept {
@@ -232,7 +248,9 @@ void connection_handoff::returned(work_item& item) noexcept {
 }
 
 void connection_handoff::run_slow_return(connection_core& c) noexcept {
-  c.loop_flags(key()).baton_out = false;
+  c.loop_flags(key()).baton_out = c.loop_flags(key()).was_cancelled = false;
+  c.heard_.end_request();
+  if (c.baton_flags().handoff.was_skipped) count_skipped(c);
   connection_output::end_quantum(c);
   const bool threw = take_failure(c);
   if (c.has_ended()) return c.begin_to_close();
@@ -254,6 +272,7 @@ void connection_handoff::destroy(work_item& item) noexcept {
   auto& c = static_cast<connection_core&>(item);
   if (connection_output::is_at_turn_end(c)) return c.loop_.defer(item);
   connection_output::call_all_notices(c, c.why_not_sent());
+  if (c.baton_extras_ && c.baton_extras_->key != cancel_key()) c.host_.registry.forget_key(c.baton_extras_->key);
   // on_close may have written, or thrown.
   c.output_.drop_builder(c);
   take_failure(c);

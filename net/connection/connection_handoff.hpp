@@ -58,6 +58,10 @@ class connection_handoff {
   /// A close that waits for the baton comes after the messages before it, and drops those after it: else a stream of
   /// messages could delay it for ever.
   static void ask_to_close(connection_core& c) noexcept;
+  /// Notes that the request is cancelled that the handler works on. Returns false if the loop has the baton.
+  [[nodiscard]] static bool request_is_cancelled(connection_context& c) noexcept {
+    return c.loop_flags(key()).was_cancelled = c.baton_is_out();
+  }
   static void close_is_accepted(connection_context& c) noexcept { c.loop_flags(key()).close_asked = false; }
   /// [loop, baton] Returns whether a close was asked for, and no message is before it.
   [[nodiscard]] static bool must_close(const connection_context& c) noexcept {
@@ -122,6 +126,8 @@ class connection_handoff {
   static void run_or_dispatch(connection_core& c, work_item::function step, work_facts about) noexcept;
   static void run_guarded_batch(connection_core& c) noexcept;
   static void run_watched_batch(connection_core& c) noexcept;
+  static void skip_batch(connection_core& c) noexcept;
+  static void count_skipped(connection_core& c) noexcept;
   static void returned_writable(work_item& item) noexcept;
 };
 

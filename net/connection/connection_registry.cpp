@@ -3,12 +3,12 @@
 #include "connection_registry.hpp"
 
 #include "../../base/work/next_number.hpp"
-#include "../loop/cancel_reason.hpp"
 #include "connection.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <new>
+#include <random>
 #include <unordered_map>
 #include <utility>
 
@@ -87,18 +87,17 @@ class connection_registry::connection_task final : public work_item {
 };
 
 template <class F>
-error_code connection_registry::run_task(connection_id to, F f, bool detail::connection_posts::* once) {
+error_code connection_registry::run_task(connection_id to, F f, std::uint8_t once) {
   return post_task(std::make_unique<connection_task<F>>(*this, to, f), once);
 }
 
 template <class F>
-error_code connection_registry::post_task(std::unique_ptr<connection_task<F>> message,
-                                          bool detail::connection_posts::* once) noexcept {
+error_code connection_registry::post_task(std::unique_ptr<connection_task<F>> message, std::uint8_t once) noexcept {
   shard& s = shard_of(message->to_);
   const std::lock_guard lock(s.mutex);
   const slot* const found = living(s, message->to_);
   if (!found) return errc::no_such_connection;
-  if (once && std::exchange(found->holder->posts_.*once, true)) return {};
+  if (once != 0 && found->holder->posts_.set(static_cast<detail::connection_posts::note>(once))) return {};
   found->holder->loop().post(static_cast<work_item&>(*message.release()));
   return {};
 }
@@ -115,8 +114,35 @@ error_code connection_registry::evict(connection_id which, std::uint32_t silent_
 
 error_code connection_registry::abort(connection_id which) {
   return run_task(
-      which, [](connection& c) { c.interrupt_and_fail(cancel_reason::aborted); },
-      &detail::connection_posts::abort_is_posted_);
+      which, [](connection& c) { c.fail_for_good(cancel_reason::aborted); }, detail::connection_posts::abort_is_posted);
+}
+
+error_code connection_registry::cancel(connection_id which) {
+  return run_task(which, [](connection& c) { c.cancel_request(); });
+}
+
+error_code connection_registry::cancel(cancel_key key) {
+  connection_id which;
+  {
+    const std::lock_guard lock(keys_mutex_);
+    if (const auto found = keys_.find(key); found != keys_.end()) which = found->second;
+  }
+  if (!which) wrong_keys_.fetch_add(1, std::memory_order_relaxed);
+  return which ? cancel(which) : errc::no_such_connection;
+}
+
+cancel_key connection_registry::make_key(connection_id for_whom) {
+  std::random_device random;
+  const std::lock_guard lock(keys_mutex_);
+  for (;;) {
+    const auto key = cancel_key(std::uint64_t{random()} << 32U | random());
+    if (key != cancel_key() && keys_.emplace(key, for_whom).second) return key;
+  }
+}
+
+void connection_registry::forget_key(cancel_key key) noexcept {
+  const std::lock_guard lock(keys_mutex_);
+  keys_.erase(key);
 }
 
 template <class F>
@@ -173,13 +199,16 @@ void connection_registry::throttle(connection_id source, int change) {
   slot* const found = living(s, source);
   if (!found) return;
   found->holder->posts_.throttle_change_ += change;
-  if (!std::exchange(found->holder->posts_.throttle_is_posted_, true)) post_under_lock(*found, std::move(message));
+  if (!found->holder->posts_.set(detail::connection_posts::throttle_is_posted))
+    post_under_lock(*found, std::move(message));
 }
 
 int connection_registry::take_throttle_change(connection& c) noexcept {
   const std::lock_guard lock(shard_of(c.id_).mutex);
-  c.posts_.throttle_is_posted_ = false;
-  return std::exchange(c.posts_.throttle_change_, 0);
+  c.posts_.set(detail::connection_posts::throttle_is_posted, false);
+  const int change = c.posts_.throttle_change_;
+  c.posts_.throttle_change_ = 0;
+  return change;
 }
 
 // Posts under the lock: a loop ends only after its connections have left, and they leave under the same lock.
@@ -190,10 +219,11 @@ error_code connection_registry::deliver_message(connection_id to, kind what,
   slot* const found = living(s, to);
   if (!found) return errc::no_such_connection;
   const bool is_bounded = what == kind::data || what == kind::call;
-  if ((what == kind::data && found->holder->posts_.refuses_sends_) || (is_bounded && !has_room(*found)))
+  if ((what == kind::data && found->holder->posts_.has(detail::connection_posts::refuses_sends)) ||
+      (is_bounded && !has_room(*found)))
     return errc::output_full;
   // The first close counts: later ones would only queue behind it.
-  if (what != kind::close || !std::exchange(found->holder->posts_.close_is_posted_, true))
+  if (what != kind::close || !found->holder->posts_.set(detail::connection_posts::close_is_posted))
     post_under_lock(*found, std::move(message));
   return {};
 }
@@ -221,7 +251,7 @@ std::size_t connection_registry::broadcast_in(shard& s, std::span<const connecti
   try {
     for (const connection_id id : ids) {
       slot* const at = living(s, id);
-      if (!at || at->holder->posts_.refuses_sends_ || !has_room(*at)) continue;
+      if (!at || at->holder->posts_.has(detail::connection_posts::refuses_sends) || !has_room(*at)) continue;
       event_loop& loop = at->holder->loop();
       broadcast_message*& message = of_loop[&loop];
       if (!message)
@@ -283,7 +313,7 @@ void connection_registry::remove(connection_id id) noexcept {
 void connection_registry::set_full(connection_id id, bool full) noexcept {
   shard& s = shard_of(id);
   const std::lock_guard lock(s.mutex);
-  if (const slot* found = living(s, id)) found->holder->posts_.refuses_sends_ = full;
+  if (const slot* found = living(s, id)) found->holder->posts_.set(detail::connection_posts::refuses_sends, full);
 }
 
 connection* connection_registry::arrived(connection_id id, std::size_t cost, bool needs_baton) noexcept {

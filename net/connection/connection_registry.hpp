@@ -18,6 +18,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,9 @@ namespace quintet {
 
 class connection;
 class connection_registry;
+
+/// A random number that names a connection to those who may cancel its requests; never 0.
+enum class cancel_key : std::uint64_t {};
 class event_loop;
 
 namespace detail {
@@ -93,6 +97,14 @@ class connection_registry {
   /// [any thread] Ends the connection at once with errc::aborted: drops its output and resets it. Cancels what a
   /// coroutine awaits; a running handler ends its batch.
   error_code abort(connection_id which);
+  /// [any thread] Cancels the request that the connection's handler works on, with cancel_reason::cancelled: what a
+  /// coroutine awaits, and what it begins to await before it reads again. The connection lives. Without a request,
+  /// nothing happens. Where a callback runs on the connection's loop, the loop hears of it after the callback.
+  error_code cancel(connection_id which);
+  /// [any thread] The same for a request to cancel that came from outside, with the key that
+  /// connection::make_cancel_key() has returned. A wrong key is errc::no_such_connection, and counted.
+  error_code cancel(cancel_key key);
+  [[nodiscard]] std::uint64_t wrong_keys() const noexcept { return wrong_keys_.load(std::memory_order_relaxed); }
   /// [any thread] Runs f(connection&) as a batch of the handler: with the baton, where the model runs handlers. (A
   /// coroutine's connection: on its loop, while it waits in read().) An exception from f closes the connection with
   /// errc::handler_threw. If the connection closes first, f is destroyed without having run.
@@ -143,6 +155,7 @@ class connection_registry {
 
  private:
   friend class connection_message;
+  friend class connection;
   friend detail::connection_core;
   friend detail::connection_migration;
   friend detail::connection_output;
@@ -167,12 +180,11 @@ class connection_registry {
   class broadcast_message;
   template <class F>
   class connection_task;
-  /// `once`: the flag of the connection that says that such a task is posted already; null: there is none.
+  /// `once`: the connection's note that such a task is posted already; 0: each is posted.
   template <class F>
-  error_code run_task(connection_id to, F f, bool detail::connection_posts::* once = nullptr);
+  error_code run_task(connection_id to, F f, std::uint8_t once = 0);
   template <class F>
-  error_code post_task(std::unique_ptr<connection_task<F>> message,
-                       bool detail::connection_posts::* once = nullptr) noexcept;
+  error_code post_task(std::unique_ptr<connection_task<F>> message, std::uint8_t once = 0) noexcept;
   template <class F>
   class call_message;
 
@@ -184,6 +196,9 @@ class connection_registry {
   added add(connection& c);
   [[nodiscard]] std::uint32_t shard_for(event_loop& loop) noexcept;
   void remove(connection_id id) noexcept;
+  /// [baton] Makes a key for cancel(). Throws std::bad_alloc, and std::exception without random numbers.
+  cancel_key make_key(connection_id for_whom);
+  void forget_key(cancel_key key) noexcept;
   /// [loop] Gives the holder's id to the connection that f() returns, unless that is null. Nobody can send to the id
   /// meanwhile. Returns false if messages are on their way, or after end_moves().
   template <std::invocable F>
@@ -228,6 +243,9 @@ class connection_registry {
   std::atomic<std::size_t> count_{0};
   std::atomic<std::uint32_t> next_shard_{0};
   std::array<shard, connection_shards> shards_;
+  std::mutex keys_mutex_;
+  std::unordered_map<cancel_key, connection_id> keys_;  // few connections have one
+  std::atomic<std::uint64_t> wrong_keys_{0};
 };
 
 template <class F>

@@ -81,6 +81,7 @@ bool stream::needs_return() const noexcept {
   const detail::connection_baton_flags& baton = baton_flags();
   if (has_ended() || !(baton.input.has_unread || loop.input.has_pending)) return false;
   if (loop.input.has_pending || loop.handoff.has_messages || loop.handoff.close_asked) return true;
+  if (heard_.is_cancelled()) return true;  // that was about the last request
   return baton.output.overflowed || baton.output.quantum_used || baton.input.paused ||
          output_.is_above_watermark(*this);
 }
@@ -116,6 +117,7 @@ void stream::wait_for_room(std::coroutine_handle<> waiting) noexcept {
 
 std::optional<bytes> stream::end_read() {
   if (at_end()) {
+    heard_.end_request();
     flush();
     return std::nullopt;
   }
@@ -184,6 +186,7 @@ void stream::count_codec_input(std::size_t size) noexcept {
 boost::system::result<bytes> stream::end_message(message_wait& wanted) {
   if (wanted.thrown_) std::rethrow_exception(wanted.thrown_);
   if (wanted.found_.is == frame::state::failed) {
+    heard_.end_request();
     flush();
     return wanted.found_.error;
   }

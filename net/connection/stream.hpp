@@ -11,6 +11,7 @@
 #include "connection.hpp"
 
 #include <boost/system/result.hpp>
+#include <boost/system/system_error.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -25,6 +26,7 @@ namespace quintet {
 /// block: expensive work goes through offload(), where the thread models differ.
 class stream : public connection, private coroutine_host {
  public:
+  using connection::cancelled;
   /// [baton] Returns at least one byte (others call this read_some), or nullopt at the end of the stream: also if the
   /// connection has failed or the server stops. Written output leaves first, in one send, if there is anything to wait
   /// for. Input of the same batch is returned without suspending. The coroutine suspends briefly if more has arrived
@@ -109,19 +111,30 @@ class stream : public connection, private coroutine_host {
   /// ...). No error before that, at the end of the stream, or after an orderly close.
   [[nodiscard]] error_code failure() const noexcept { return has_ended() ? reason() : error_code(); }
 
-  /// [baton] Runs f() where the thread model runs handlers, while this coroutine waits. The co_await returns the result
-  /// of f, or throws its exception. With a pool (reactor_pool, loop_per_thread_pool) that is a thread of the pool.
-  /// Without one (single_reactor, loop_per_thread) it is this loop: f delays all connections of the loop. In
-  /// thread_per_connection it is the connection's own thread.
-  template <std::invocable F>
+  /// [baton] Runs f(), or f(const cancel_token&), where the thread model runs handlers, while this coroutine waits for
+  /// its end. The co_await returns the result of f, or throws its exception. If the request is cancelled before f
+  /// begins, f never runs, and boost::system::system_error with error_of() the reason is thrown. With a pool
+  /// (reactor_pool, loop_per_thread_pool) that is a thread of the pool. Without one (single_reactor, loop_per_thread)
+  /// it is this loop: f delays all connections of the loop. In thread_per_connection it is the connection's own thread.
+  template <class F>
+    requires std::invocable<F&> || std::invocable<F&, const cancel_token&>
   auto offload(F f) {
     return offloaded<F>(*this, std::move(f));
+  }
+
+  /// [baton] `const auto limit = s.with_deadline(s.loop().now() + 5s);`: while the result lives, and after that time,
+  /// what this coroutine awaits is cancelled with cancel_reason::deadline: sleeps, events, Asio operations. Functions
+  /// of offload() that have not begun never do, and others see it. The co_await returns once the operation has ended.
+  /// Reads, and the input that they wait for, are not concerned.
+  [[nodiscard]] deadline_guard with_deadline(time_point at) noexcept {
+    check_held();
+    return deadline_guard(*this, at);
   }
 
  protected:
   stream(event_loop& loop, connection_host& host)
       : connection(loop, host, {.keeps_baton = true, .runs_here = true, .is_watched = host.watchdog != nullptr}),
-        coroutine_host(loop) {}
+        coroutine_host(loop, heard_) {}
   ~stream() = default;
 
   virtual awaitable<> make_coroutine() = 0;
@@ -200,7 +213,7 @@ class stream : public connection, private coroutine_host {
   std::size_t run_batch(bytes) noexcept final;
   void run_writable() noexcept final;
   void run_close(error_code) noexcept final;
-  void interrupt(cancel_reason why) noexcept final { coroutine_host::cancel(why); }
+  void interrupt() noexcept final { cancel_operations(); }
 
   // First: these lie in the padding behind coroutine_host.
   bool closing_ = false;       // the connection is closed; it is destroyed after the coroutine has ended
@@ -217,7 +230,14 @@ class stream : public connection, private coroutine_host {
 template <class F>
 class stream::offloaded final : private quintet::work_item {
  public:
-  using result_type = std::invoke_result_t<F&>;
+  static constexpr bool takes_token = !std::invocable<F&>;
+  static decltype(auto) call(F& f, const cancel_token& token) {
+    if constexpr (takes_token)
+      return f(token);
+    else
+      return f();
+  }
+  using result_type = decltype(call(std::declval<F&>(), std::declval<const cancel_token&>()));
   offloaded(stream& s, F f) : work_item(&offloaded::compute), stream_(s), function_(std::move(f)) {}
   offloaded(offloaded&& o) noexcept(std::is_nothrow_move_constructible_v<F>)
       : work_item(&offloaded::compute), stream_(o.stream_), function_(std::move(o.function_)) {}
@@ -233,6 +253,7 @@ class stream::offloaded final : private quintet::work_item {
     return !ran_here;
   }
   result_type await_resume() {
+    if (never_begun_) stream_.loop().counters().skipped.add();
     if (error_) std::rethrow_exception(error_);
     if constexpr (!std::is_void_v<result_type>) return std::move(*result_);
   }
@@ -243,7 +264,7 @@ class stream::offloaded final : private quintet::work_item {
   static void compute(quintet::work_item& item) noexcept {
     auto& self = static_cast<offloaded&>(item);
     const pthread_t before = self.stream_.guard_.enter();  // the waiting coroutine lends the baton
-    self.call();
+    self.run();
     self.stream_.guard_.restore_owner(before);
     if (self.stream_.loop().in_this_thread()) {
       *self.ran_here_ = true;
@@ -252,13 +273,18 @@ class stream::offloaded final : private quintet::work_item {
       self.stream_.loop().post(item);
     }
   }
-  void call() noexcept try {
+  void run() noexcept try {
+    const cancel_token token(stream_.heard_);
+    if (token) {
+      never_begun_ = true;
+      throw boost::system::system_error(error_of(token.why()));
+    }
     const callback_scope scope =
         detail::connection_handoff::calling(stream_, callback::offloaded, detail::type_text<F>());
     if constexpr (std::is_void_v<result_type>)
-      function_();
+      call(function_, token);
     else
-      result_.emplace(function_());
+      result_.emplace(call(function_, token));
   } catch (...) {
     error_ = std::current_exception();
   }
@@ -274,6 +300,7 @@ class stream::offloaded final : private quintet::work_item {
   std::exception_ptr error_;
   std::coroutine_handle<> waiting_;
   bool* ran_here_ = nullptr;
+  bool never_begun_ = false;
 };
 
 }  // namespace quintet

@@ -111,9 +111,14 @@ inline void epoll_engine::stream_ready(stream_channel& c, std::uint32_t events) 
     if (!blocked_) (void)set_interest(c, EPOLLOUT, false);
   }
   // epoll reports EPOLLHUP and EPOLLERR always. recv returns the error, pending_error() that of a paused stream.
-  if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR))) return;
+  if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR | EPOLLRDHUP))) return;
   if (!(interest(c) & EPOLLIN)) {
     if (events & EPOLLERR) return (void)report_error(c);
+    if (interest(c) & events & EPOLLRDHUP) {
+      (void)set_interest(c, EPOLLRDHUP, false);
+      c.on_peer_finished();
+      if (c.handle() < 0) return;
+    }
     // Both sides have finished sending, and the paused stream will read its input later. Edge-triggered until then, or
     // epoll would repeat the event in each turn.
     if (events & EPOLLHUP) (void)set_interest(c, EPOLLET, true);
@@ -205,12 +210,22 @@ stream_handle epoll_engine::remove(channel& c) noexcept {
   return unbind(c);
 }
 
-// After a failure the interest is unchanged, as the kernel's is.
+// While a stream is not read, its peer's end is reported, once.
+error_code epoll_engine::set_reading(channel& c, bool on) noexcept {
+  const std::uint32_t now = interest(c);
+  if (on) return change_interest(c, (now | EPOLLIN) & ~static_cast<std::uint32_t>(EPOLLET | EPOLLRDHUP));
+  if (!(now & EPOLLIN)) return {};
+  return change_interest(c, (now & ~static_cast<std::uint32_t>(EPOLLIN)) | (is_stream(c) ? EPOLLRDHUP : 0U));
+}
+
 error_code epoll_engine::set_interest(channel& c, std::uint32_t events, bool on) noexcept {
-  std::uint32_t wanted = on ? interest(c) | events : interest(c) & ~events;
-  if (wanted & EPOLLIN) wanted &= ~static_cast<std::uint32_t>(EPOLLET);
+  return change_interest(c, on ? interest(c) | events : interest(c) & ~events);
+}
+
+// After a failure the interest is unchanged, as the kernel's is.
+error_code epoll_engine::change_interest(channel& c, std::uint32_t wanted) noexcept {
   if (wanted == interest(c) || c.handle() < 0) return {};
-  if (kind_of(c) == kind::accept) return hold_listener(c, !on);
+  if (kind_of(c) == kind::accept) return hold_listener(c, !(wanted & EPOLLIN));
   epoll_event event{};
   event.events = events_for(wanted);
   event.data.ptr = &c;

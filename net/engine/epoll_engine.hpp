@@ -25,7 +25,7 @@ class epoll_engine final : public socket_engine, private engine_embedding {
   void wake() noexcept override;
   error_code add(channel& c, stream_handle&& handle) override;
   stream_handle remove(channel& c) noexcept override;
-  error_code set_reading(channel& c, bool on) noexcept override { return set_interest(c, EPOLLIN, on); }
+  error_code set_reading(channel& c, bool on) noexcept override;
   send_result send(stream_channel& c, bytes data) noexcept override;
   send_result send(stream_channel& c, output_pieces pieces) noexcept override;
   send_result end_direct_send(stream_channel& c, std::size_t offered, ssize_t n) noexcept override;
@@ -37,6 +37,7 @@ class epoll_engine final : public socket_engine, private engine_embedding {
   static std::uint32_t first_interest(const channel& c, int handle) noexcept;
   error_code watch(channel& c, int handle, std::uint32_t events) noexcept;
   error_code set_interest(channel& c, std::uint32_t events, bool on) noexcept;
+  error_code change_interest(channel& c, std::uint32_t wanted) noexcept;
   static bool is_shared_listener(const channel& c) noexcept;
   error_code hold_listener(channel& c, bool on) noexcept;
   int wait(duration longest) noexcept;

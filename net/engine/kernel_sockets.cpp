@@ -223,6 +223,13 @@ error_code kernel_sockets::pending_error(int handle) noexcept {
   return system_error_code(error > 0 ? error : ECONNRESET);
 }
 
+socket_services::peer_state kernel_sockets::state_of_peer(int handle) const noexcept {
+  pollfd state{handle, POLLRDHUP, 0};
+  if (::poll(&state, 1, 0) != 1) return peer_state::connected;
+  if (state.revents & POLLERR) return peer_state::gone;
+  return state.revents & (POLLRDHUP | POLLHUP) ? peer_state::finished : peer_state::connected;
+}
+
 address kernel_sockets::local_address(int handle) const { return ask(::getsockname, handle); }
 
 address kernel_sockets::remote_address(int handle) const {

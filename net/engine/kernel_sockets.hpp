@@ -30,6 +30,7 @@ class kernel_sockets final : public socket_services {
   [[nodiscard]] address remote_address(int handle) const override;
   void limit_buffers(int handle, const socket_options& how) noexcept override;
   error_code set_busy_poll(int handle, int microseconds) noexcept override;
+  [[nodiscard]] peer_state state_of_peer(int handle) const noexcept override;
   [[nodiscard]] std::size_t unread(int handle) const noexcept override { return unread_bytes(handle); }
   [[nodiscard]] std::size_t unsent(int handle) const noexcept override;
   void reset_when_closed(int handle) noexcept override;

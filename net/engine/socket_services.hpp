@@ -6,6 +6,7 @@
 #include "../options/listen_options.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -54,6 +55,13 @@ class socket_services {
   virtual void limit_buffers(int, const socket_options&) noexcept {}
   /// Sets SO_BUSY_POLL of a handle, in microseconds, on kernel sockets only. Returns the reason of a failure.
   virtual error_code set_busy_poll(int, int) noexcept { return {}; }
+  enum class peer_state : std::uint8_t {
+    connected,
+    finished,  ///< it sends no more; received bytes may wait
+    gone,      ///< the connection was reset
+  };
+  /// Returns what the system knows of a connected handle's peer.
+  [[nodiscard]] virtual peer_state state_of_peer(int) const noexcept { return peer_state::connected; }
   /// Returns how many bytes have arrived and have not been received yet.
   [[nodiscard]] virtual std::size_t unread(int handle) const noexcept = 0;
   /// Returns how many accepted bytes the peer has not taken yet: its kernel's acknowledgements are the measure.

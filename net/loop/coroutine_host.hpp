@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
-// coroutine_host: the owner of a chain of coroutines: its loop, its operations in progress, and why they are cancelled.
+// coroutine_host: the owner of a chain of coroutines: its loop, its operations in progress, and their deadlines.
 #pragma once
 
 #include "../watch/activity.hpp"
-#include "cancel_reason.hpp"
+#include "cancellation.hpp"
 #include "event_loop.hpp"
 
 #include <boost/intrusive/list.hpp>
 
 #include <coroutine>
+#include <utility>
 
 namespace quintet {
 
@@ -24,9 +25,12 @@ class cancellable
   ~cancellable() = default;
 };
 
+class deadline_guard;
+
 class coroutine_host {
  public:
-  explicit coroutine_host(event_loop& loop) noexcept : host_loop_(loop) {}
+  /// `heard`: what cancels the operations. It must outlive the host.
+  coroutine_host(event_loop& loop, cancel_state& heard) noexcept : host_loop_(loop), reasons_(heard) {}
   coroutine_host(const coroutine_host&) = delete;
   coroutine_host& operator=(const coroutine_host&) = delete;
 
@@ -40,7 +44,7 @@ class coroutine_host {
   }
   /// [loop] Returns why operations are cancelled: those in progress and all that begin from now on.
   [[nodiscard]] cancel_reason cancelled() const noexcept {
-    if (reason_ != cancel_reason::none) return reason_;
+    if (reasons_.is_cancelled()) return reasons_.why();
     return host_loop_.stopping() ? cancel_reason::stopped : cancel_reason::none;
   }
   /// [loop] Notes an operation that begins. Returns true if it is cancelled already: once it has started, its awaiter
@@ -49,9 +53,8 @@ class coroutine_host {
     operations_.push_back(operation);
     return cancelled() != cancel_reason::none;
   }
-  /// [loop] Cancels the operations in progress, and all that begin later. The first reason counts.
-  void cancel(cancel_reason why) noexcept {
-    if (reason_ == cancel_reason::none) reason_ = why;
+  /// [loop] Cancels the operations in progress.
+  void cancel_operations() noexcept {
     operation_list asked;
     asked.swap(operations_);
     while (!asked.empty()) {  // a cancellation may complete any other operation
@@ -72,8 +75,50 @@ class coroutine_host {
  private:
   using operation_list = boost::intrusive::list<cancellable, boost::intrusive::constant_time_size<false>>;
   event_loop& host_loop_;
+  friend class deadline_guard;
+  cancel_state& reasons_;
   operation_list operations_;
-  cancel_reason reason_ = cancel_reason::none;
+  deadline_guard* innermost_ = nullptr;
 };
+
+/// Result of stream::with_deadline(). [baton] A local variable of a coroutine. At its time, what the coroutine awaits
+/// is cancelled, and what it begins to await while the guard lives. Guards may be nested.
+class [[nodiscard]] deadline_guard final : private timer {
+ public:
+  /// [loop]
+  deadline_guard(coroutine_host& host, time_point at) noexcept
+      : host_(host), outer_(std::exchange(host.innermost_, this)) {
+    const duration left = between(host.host_loop_.now(), at);
+    if (left > duration{})
+      host.host_loop_.start(*this, left);
+    else
+      deadline_guard::expired();
+  }
+  ~deadline_guard() override;
+  deadline_guard(const deadline_guard&) = delete;
+  deadline_guard& operator=(const deadline_guard&) = delete;
+
+  /// [loop] Returns whether the time has passed.
+  [[nodiscard]] bool has_passed() const noexcept { return has_passed_; }
+
+ private:
+  void expired() noexcept override {
+    has_passed_ = true;
+    host_.reasons_.tell(cancel_reason::deadline);
+    host_.cancel_operations();
+  }
+  coroutine_host& host_;
+  deadline_guard* const outer_;
+  bool has_passed_ = false;
+};
+
+// The reason lasts as long as a guard whose time has passed.
+inline deadline_guard::~deadline_guard() {
+  host_.innermost_ = outer_;
+  if (!has_passed_) return;
+  for (const deadline_guard* g = outer_; g; g = g->outer_)
+    if (g->has_passed_) return;
+  host_.reasons_.take_back(cancel_reason::deadline);
+}
 
 }  // namespace quintet

@@ -17,12 +17,13 @@ struct loop_figures {
   Value closed{};    ///< connections closed on this loop
   Value receives{};  ///< receive calls that returned bytes
   Value bytes_received{};
-  Value batches{};  ///< handler calls
+  Value batches{};  ///< handler calls, and `skipped` batches
   Value sends{};    ///< send calls
   Value bytes_sent{};
   Value handler_errors{};   ///< handlers and callbacks that left with an exception
   Value evicted{};          ///< connections that the heartbeat monitor closed as silent
   Value dropped{};          ///< writes and sends dropped by overflow_policy::drop
+  Value skipped{};          ///< batches and functions of offload() never begun, as nobody waits for them
   Value checksum_errors{};  ///< messages whose checksum was wrong; see checked
   Value spins_paid{};       ///< spins that ended with work within the budget; see loop_tuning::spin
   Value spins_failed{};     ///< spins without work within the budget
@@ -51,6 +52,7 @@ struct loop_figures {
     f("handler_errors", of.handler_errors...);
     f("evicted", of.evicted...);
     f("dropped", of.dropped...);
+    f("skipped", of.skipped...);
     f("checksum_errors", of.checksum_errors...);
     f("spins_paid", of.spins_paid...);
     f("spins_failed", of.spins_failed...);

@@ -12,7 +12,7 @@
 namespace quintet::testing {
 namespace {
 
-constexpr std::uint32_t reads = 1, sends = 2, knows_reset = 4;
+constexpr std::uint32_t reads = 1, sends = 2, knows_reset = 4, knows_end = 8;
 
 }  // namespace
 
@@ -31,7 +31,7 @@ stream_handle memory_engine::remove(channel& c) noexcept {
 
 error_code memory_engine::set_reading(channel& c, bool on) noexcept {
   if (on)
-    interest(c) |= reads;
+    interest(c) = (interest(c) | reads) & ~knows_end;
   else
     interest(c) &= ~reads;
   return {};
@@ -84,6 +84,11 @@ bool memory_engine::stream_ready(stream_channel& c) {
   if ((interest(c) & sends) && (s.reset || room(c.handle()) >= net_.least_room)) {
     interest(c) &= ~sends;
     c.on_sendable();
+    return true;
+  }
+  if (!is_read && s.ended && !s.reset && !(interest(c) & knows_end)) {
+    interest(c) |= knows_end;
+    c.on_peer_finished();
     return true;
   }
   if (!is_read) return false;

@@ -56,6 +56,12 @@ address memory_sockets::remote_address(int handle) const {
 
 std::size_t memory_sockets::unread(int handle) const noexcept { return net_.streams_.at(handle).arrived.size(); }
 
+socket_services::peer_state memory_sockets::state_of_peer(int handle) const noexcept {
+  const auto& s = net_.streams_.at(handle);
+  if (s.reset) return peer_state::gone;
+  return s.ended ? peer_state::finished : peer_state::connected;
+}
+
 std::size_t memory_sockets::unsent(int handle) const noexcept { return net_.unread(handle); }
 
 void memory_sockets::reset_when_closed(int handle) noexcept { net_.streams_.at(handle).resets = true; }

@@ -20,6 +20,7 @@ class memory_sockets final : public socket_services {
   [[nodiscard]] address local_address(int handle) const override;
   [[nodiscard]] address remote_address(int handle) const override;
   [[nodiscard]] std::size_t unread(int handle) const noexcept override;
+  [[nodiscard]] peer_state state_of_peer(int handle) const noexcept override;
   [[nodiscard]] std::size_t unsent(int handle) const noexcept override;
   void reset_when_closed(int handle) noexcept override;
 

@@ -49,6 +49,9 @@ class filter_port final : public stream_channel {
   void on_receive_end(error_code reason) override;
   void on_sendable() override;
   void on_send_failed(error_code reason) override;
+  void on_peer_finished() override {
+    if (served_) served_->on_peer_finished();
+  }
   [[nodiscard]] duration longest_send() const noexcept override;
 
   [[nodiscard]] carried_filter& state() const noexcept { return *carried_filter::of(stream_); }

@@ -105,6 +105,8 @@ bool shm_engine::serve_events(shm_stream& p) {
     receive(p);
   } else if (p.take_end(reason)) {
     p.served()->on_receive_end(reason);
+  } else if (p.take_unread_end()) {
+    p.served()->on_peer_finished();
   } else {
     return worked;
   }

@@ -46,6 +46,11 @@ class shm_stream final : public event_channel {
   /// Whether nothing more will arrive, and all that arrived was received. The caller then calls on_receive_end() with
   /// `reason`. True once.
   [[nodiscard]] bool take_end(error_code& reason) noexcept;
+  /// Whether the peer's process has ended while the stream is not read, and its input waits. The caller then calls
+  /// on_peer_finished(). True once.
+  [[nodiscard]] bool take_unread_end() noexcept {
+    return !reading_ && peer_ended_ && !end_reported_ && !std::exchange(unread_end_told_, true);
+  }
   /// Asks the peer for a wake-up. The caller then makes a fence (std::memory_order_seq_cst), and does not wait if
   /// has_work() is true.
   void announce_sleep() noexcept {
@@ -84,6 +89,7 @@ class shm_stream final : public event_channel {
   bool reading_ = true;
   bool peer_ended_ = false;    // its process has ended, or closed the connection
   bool end_reported_ = false;  // by on_receive_end()
+  bool unread_end_told_ = false;
   unsigned empty_polls_ = 0;
   time_point idle_since_ = time_point::min();
 };

@@ -284,7 +284,7 @@ bool uring_engine::prepare(watched& w, request r, bool cancels_it) noexcept {
       prepare_send(*s, w);
       break;
     case request::hangup:
-      io_uring_prep_poll_multishot(s, w.handle, 0);  // always reports POLLHUP and POLLERR
+      io_uring_prep_poll_multishot(s, w.handle, w.ended ? 0 : POLLRDHUP);  // always reports POLLHUP and POLLERR
       break;
     case request::writable:
       io_uring_prep_poll_add(s, w.handle, POLLOUT);

@@ -276,10 +276,14 @@ void uring_engine::restart_starved() noexcept {
   }
 }
 
-// Reports the error of a paused stream. POLLHUP or POLLRDHUP without POLLERR is no error: a later read returns the
-// queued input and then the end.
+// Reports the error of a paused stream, or its peer's end: a later read returns the queued input and then the end.
 bool uring_engine::hung_up(watched& w, const completion& c) {
-  if (!w.target || c.result <= 0 || (c.result & POLLERR) == 0 || w.wants_input()) return false;
+  if (!w.target || c.result <= 0 || w.wants_input()) return false;
+  if ((c.result & POLLERR) == 0) {
+    if (w.ended) return false;
+    static_cast<stream_channel&>(*w.target).on_peer_finished();
+    return true;
+  }
   w.ended = report_error(static_cast<stream_channel&>(*w.target));
   return true;
 }

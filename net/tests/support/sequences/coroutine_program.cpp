@@ -3,6 +3,7 @@
 #include "coroutine_program.hpp"
 
 #include <quintet/net/stream.hpp>
+#include <quintet/net/waiting.hpp>
 
 #include <chrono>
 #include <optional>
@@ -10,36 +11,6 @@
 
 namespace quintet::testing {
 namespace {
-
-struct sleep_for {
-  std::chrono::milliseconds time;
-};
-
-/// Awaits a time on the loop's clock. Returns false if it was cancelled.
-class sleeper final : private cancellable {
- public:
-  sleeper(coroutine_host& host, duration time) noexcept : host_(host), time_(time) {}
-  static constexpr bool await_ready() noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> waiting) {
-    waiting_ = waiting;
-    const bool is_cancelled = host_.add(*this);
-    timer_ = host_.host_loop().after(time_, [this] { host_.resume(waiting_); });
-    if (is_cancelled) cancel();
-  }
-  bool await_resume() const noexcept { return !cancelled_; }
-
- private:
-  void cancel() noexcept override {
-    if (!host_.host_loop().cancel(timer_)) return;
-    cancelled_ = true;
-    host_.host_loop().post([this]() noexcept { host_.resume(waiting_); });
-  }
-  coroutine_host& host_;
-  duration time_;
-  std::coroutine_handle<> waiting_;
-  timer_id timer_;
-  bool cancelled_ = false;
-};
 
 /// The codec of the lines.
 struct line_codec {
@@ -49,19 +20,6 @@ struct line_codec {
     return in.size() < size ? frame::incomplete(size) : frame::complete(in.substr(0, size), size);
   }
 };
-
-}  // namespace
-}  // namespace quintet::testing
-
-template <>
-struct quintet::await_adapter<quintet::testing::sleep_for> {
-  static auto adapt(quintet::testing::sleep_for&& s, coroutine_host& host) {
-    return quintet::testing::sleeper(host, s.time);
-  }
-};
-
-namespace quintet::testing {
-namespace {
 
 /// The unused input of a coroutine, and its way of reading.
 struct reading {
@@ -165,7 +123,7 @@ awaitable<> write_around_a_sleep(reading& r, std::uint32_t amount) {
   const std::size_t first = splits ? 70'000 : 0;
   const bool begun = r.s.write(bytes(text).substr(0, first));
   const timer_note noted(r.on);
-  (void)co_await sleep_for{std::chrono::milliseconds(amount % 3 == 1 ? 0 : amount % 3000)};
+  (void)co_await sleep_for(std::chrono::milliseconds(amount % 3 == 1 ? 0 : amount % 3000));
   if (!splits) co_return write_record(r.on, r.l, r.s, action::reply, record_head);
   if (r.l.knows_of_failure) co_return;
   if (begun && r.s.write(bytes(text).substr(first))) {
@@ -205,7 +163,7 @@ awaitable<> act(reading& r, const command& line) {
 awaitable<> begin_more(reading& r) {
   if (r.s.failure() != errc::stopped && r.s.failure() != errc::aborted) co_return;
   for (int i = 0; i < 3; ++i)
-    if (co_await sleep_for{std::chrono::hours(1)})
+    if (!co_await sleep_for(std::chrono::hours(1)))
       r.on.report(r.l, "an operation that began after the end was not cancelled");
   if (r.s.write("lost")) r.on.report(r.l, "output after the end is accepted");
 }
