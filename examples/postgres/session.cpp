@@ -9,6 +9,7 @@
 namespace postgres {
 namespace {
 
+const fatal_error login_has_taken_too_long("57014", "canceling authentication due to timeout");
 constexpr std::size_t most_kept = 1000;  // prepared statements of a session, and portals
 
 std::vector<format> take_formats(message_reader& in) {
@@ -62,13 +63,59 @@ void keep(std::map<std::string, T>& in, const std::string& name, T added, const 
   in[name] = std::move(added);
 }
 
+// One of the sessions that there may be.
+class seat {
+ public:
+  explicit seat(service& in) : all_(in) {
+    if (all_.sessions.fetch_add(1) < all_.max_connections) return;
+    --all_.sessions;
+    throw fatal_error("53300", "sorry, too many clients already");
+  }
+  ~seat() { --all_.sessions; }
+  seat(const seat&) = delete;
+  seat& operator=(const seat&) = delete;
+
+ private:
+  service& all_;
+};
+
+// Ends the connection with these words if it waits for a message at that time.
+class time_limit {
+ public:
+  time_limit(stream& s, std::chrono::seconds after, const fatal_error& words) : loop_(s.loop()) {
+    if (after.count() == 0) return;
+    auto end = [lives = lives_, words](quintet::connection& c) {
+      if (!*lives) return;
+      message_writer out;
+      out.response('E', "FATAL", words);
+      c.write(out.data());
+      c.close();
+    };
+    timer_ = loop_.after(after, [&to = s.registry(), id = s.id(), end] { (void)to.post(id, end); });
+  }
+  ~time_limit() {
+    *lives_ = false;
+    (void)loop_.cancel(timer_);
+  }
+  time_limit(const time_limit&) = delete;
+  time_limit& operator=(const time_limit&) = delete;
+
+ private:
+  quintet::event_loop& loop_;
+  std::shared_ptr<bool> lives_ = std::make_shared<bool>(true);
+  quintet::timer_id timer_{};
+};
+
 }  // namespace
 
 awaitable<> session::operator()(stream& s) {
   using quintet::errc;
   try {
-    const bool is_client = co_await log_in(s);
-    if (is_client) co_await serve(s);
+    const auto given = co_await read_startup(s);
+    if (given.empty()) co_return;  // it was a CancelRequest
+    const seat taken(*all_);
+    co_await log_in(s, given);
+    co_await serve(s);
   } catch (const sql_error& e) {  // all errors of a login are fatal
     out_.response('E', "FATAL", e);
   } catch (const boost::system::system_error& e) {
@@ -81,14 +128,9 @@ awaitable<> session::operator()(stream& s) {
 
 // ---- Startup --------------------------------------------------------------------------------------------------------
 
-awaitable<bool> session::log_in(stream& s) {
-  const time_limit limit(s, all_->login_timeout, {"57014", "canceling authentication due to timeout"});
-  const auto parameters = co_await read_startup(s);
-  if (parameters.empty()) co_return false;
-  cancel_ = std::make_shared<cancel_state>();
-  key_ =
-      all_->sessions.add(all_->max_connections, [&loop = s.loop(), state = cancel_] { request_cancel(loop, state); });
-  const std::string user = find(parameters, "user", "28000", "parameter");
+awaitable<> session::log_in(stream& s, const parameters& given) {
+  const time_limit limit(s, all_->login_timeout, login_has_taken_too_long);
+  const std::string user = find(given, "user", "28000", "parameter");
   // A client on a Unix socket need not be asked if the system says that it is this user (SO_PEERCRED): here.
   if (!all_->users.empty()) {
     const bool is_known = co_await all_->users.authenticate(s, user);
@@ -96,31 +138,33 @@ awaitable<bool> session::log_in(stream& s) {
   }
   out_.message('R', std::int32_t{0});                                    // AuthenticationOk
   for (const auto& [name, is] : settings_) out_.message('S', name, is);  // ParameterStatus
-  for (const auto& [name, to] : parameters)
+  for (const auto& [name, to] : given)
     if (find_setting(name) != nullptr) set(name, to);
-  out_.message('K', key_->process, key_->secret);  // BackendKeyData
-  out_.message('Z', status_);                      // ReadyForQuery
+  using enum quintet::cancel_reason;
+  s.cancel_on({peer_finished, peer_reset, slow_reader, failed, cancelled, deadline});  // a client never half-closes
+  const auto key = static_cast<std::uint64_t>(s.make_cancel_key());
+  out_.message('K', static_cast<std::int32_t>(key >> 32U), static_cast<std::int32_t>(key));  // BackendKeyData
+  out_.message('Z', status_);                                                                // ReadyForQuery
   co_await send(s);
-  co_return true;
 }
 
 // Requests for encryption are refused. Then comes a StartupMessage, or a CancelRequest, which has no parameters and
 // gets no answer.
-awaitable<std::map<std::string, std::string>> session::read_startup(stream& s) {
+awaitable<session::parameters> session::read_startup(stream& s) {
+  const time_limit limit(s, all_->login_timeout, login_has_taken_too_long);
   startup_codec codec(largest_startup_message);
   for (int packets = 0; packets < 3; ++packets) {
     message_reader in((co_await s.read_message(codec)).value());
     const std::int32_t code = in.int32();
-    std::map<std::string, std::string> parameters;
+    parameters given;
     if (code == ssl_request || code == gssenc_request) {
       s.write("N");
     } else if (code == cancel_request) {
-      const std::int32_t process = in.int32();
-      all_->sessions.cancel({process, in.int32()});
-      co_return parameters;
+      (void)s.registry().cancel(quintet::cancel_key(quintet::decode_number<8, std::endian::big>(in.take(8))));
+      co_return given;
     } else if (code == protocol_version) {
-      for (std::string name = in.string(); !name.empty(); name = in.string()) parameters[to_lower(name)] = in.string();
-      co_return parameters;
+      for (std::string name = in.string(); !name.empty(); name = in.string()) given[to_lower(name)] = in.string();
+      co_return given;
     } else {
       throw fatal_error("0A000", "unsupported frontend protocol; this server has 3.0");
     }

@@ -2,10 +2,16 @@
 // session: the handler of one client, a coroutine: startup, then one message after the other.
 #pragma once
 
-#include "service.hpp"
 #include "sql.hpp"
-#include "waiting.hpp"
+#include "store.hpp"
+#include "users.hpp"
 
+#include <quintet/net/stream.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -29,20 +35,31 @@ struct portal {
   std::size_t count = 0;              // of changed rows
 };
 
+/// What all sessions share. All but the store and the number of sessions is set before the server runs.
+struct service {
+  std::size_t max_connections = 100;
+  std::chrono::seconds login_timeout{60}, idle_timeout{0}, statement_timeout{0};  ///< zero: none
+  postgres::users users;
+  postgres::store store;
+  std::atomic<std::size_t> sessions{0};
+};
+
 /// Returns what SHOW shows.
 [[nodiscard]] std::map<std::string, std::string> initial_settings(std::chrono::seconds statement_timeout);
 
 class session {
  public:
   /// `all` must outlive the server, which copies this session for each client.
-  explicit session(service& all) : all_(&all), settings_(initial_settings(all.statement_timeout)) {}
+  explicit session(service& all)
+      : all_(&all), statement_timeout_(all.statement_timeout), settings_(initial_settings(all.statement_timeout)) {}
   /// Returns when the connection is to be closed.
   awaitable<> operator()(stream& s);
 
  private:
   // session.cpp
-  awaitable<bool> log_in(stream& s);
-  awaitable<std::map<std::string, std::string>> read_startup(stream& s);
+  using parameters = std::map<std::string, std::string>;
+  awaitable<parameters> read_startup(stream& s);
+  awaitable<> log_in(stream& s, const parameters& given);
   awaitable<> serve(stream& s);
   awaitable<bytes> read(stream& s);
   awaitable<> process(stream& s, char type, message_reader in);
@@ -61,21 +78,19 @@ class session {
   void end_transaction(portal& p);
   awaitable<> send_rows(stream& s, portal& p, std::int32_t most_rows);
   bool next_row(portal& p, std::vector<value>& row) const;
-  void check_interrupts(stream& s);
+  static awaitable<value> add_up(stream& s, const portal& p);
   std::pair<const std::string, std::string>* find_setting(const std::string& name);
   std::pair<const std::string, std::string>& setting(const std::string& name);
   void set(const std::string& name, const std::string& to);
 
   service* all_;
+  std::chrono::milliseconds statement_timeout_;
   message_writer out_;
   std::map<std::string, std::string> settings_;
   std::map<std::string, std::shared_ptr<const statement>> statements_;
   std::map<std::string, std::shared_ptr<portal>> portals_;
   char status_ = 'I';         // idle, 'T': in a transaction, 'E': in one that has failed
   bool has_changed_ = false;  // the table, in this transaction
-  std::shared_ptr<const session_key> key_;
-  std::shared_ptr<cancel_state> cancel_;
-  quintet::time_point deadline_ = quintet::time_point::max();  // of the statement
 };
 
 }  // namespace postgres

@@ -2,6 +2,10 @@
 // statements: what statements do. A place for the executor of a database of your own.
 #include "session.hpp"
 
+#include <quintet/net/waiting.hpp>
+
+#include <boost/system/system_error.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -23,6 +27,15 @@ std::uint64_t size_of_series(const portal& p) {
   return from > to ? 0 : static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from) + 1;
 }
 
+// What has cancelled the statement: a CancelRequest or its time limit, or that the client has gone.
+void check_interrupts(stream& s) {
+  const quintet::cancel_reason why = s.cancelled().why();
+  if (why == quintet::cancel_reason::none) return;
+  if (why == quintet::cancel_reason::cancelled) throw sql_error("57014", "canceling statement due to user request");
+  if (why == quintet::cancel_reason::deadline) throw sql_error("57014", "canceling statement due to statement timeout");
+  throw boost::system::system_error(quintet::error_of(why));
+}
+
 }  // namespace
 
 awaitable<> session::run(stream& s, portal& p, std::int32_t most_rows) {
@@ -30,9 +43,8 @@ awaitable<> session::run(stream& s, portal& p, std::int32_t most_rows) {
   if (does == action::nothing) co_return out_.message('I');  // EmptyQueryResponse
   if (status_ == 'E' && does != action::commit && does != action::rollback)
     throw sql_error("25P02", "current transaction is aborted, commands ignored until end of transaction block");
-  const milliseconds limit(to_integer(setting("statement_timeout").second));
-  deadline_ = limit.count() > 0 ? s.loop().time().now() + limit : quintet::time_point::max();
-  cancel_->requested = false;
+  const auto limit = s.with_deadline(statement_timeout_.count() > 0 ? s.loop().now() + statement_timeout_
+                                                                    : quintet::time_point::max());
   if (p.tag.empty()) {
     p.tag = p.what->tag;
     co_await begin(s, p);
@@ -44,21 +56,11 @@ awaitable<> session::begin(stream& s, portal& p) {
   const action does = p.what->does;
   if (does == action::sleep) {
     const std::chrono::duration<double> time(std::max(0.0, std::min(1e9, to_float(required(p.arguments[0])))));
-    co_await wait_for(s,
-                      std::min<quintet::duration>(std::chrono::duration_cast<quintet::duration>(time),
-                                                  deadline_ - s.loop().time().now()),
-                      *cancel_);
+    (void)co_await quintet::sleep_for(std::chrono::duration_cast<quintet::duration>(time));
     check_interrupts(s);
     p.row = {""};
   } else if (does == action::sum) {
-    // Runs where the model runs what computes: on its pool, if it has one.
-    const std::int64_t sum = co_await s.offload([this, &s, &p] {
-      auto total = std::uint64_t{0}, next = static_cast<std::uint64_t>(integer(p.arguments[0]));
-      for (std::uint64_t left = size_of_series(p); left > 0; --left, total += next++)
-        if (left % 65536 == 0) check_interrupts(s);
-      return static_cast<std::int64_t>(total);
-    });
-    p.row = {std::to_string(sum)};
+    p.row.push_back(co_await add_up(s, p));
   } else if (does == action::series) {
     p.next = integer(p.arguments[0]);
     p.left = size_of_series(p);
@@ -68,6 +70,23 @@ awaitable<> session::begin(stream& s, portal& p) {
   } else {
     change(p);
   }
+}
+
+// A computation runs where the model runs what computes: on its pool, if it has one. It is cut into slices, because its
+// loop hears of nothing meanwhile where there is none.
+awaitable<value> session::add_up(stream& s, const portal& p) {
+  constexpr std::uint64_t slice = 1'000'000;
+  std::uint64_t sum = 0, next = static_cast<std::uint64_t>(integer(p.arguments[0]));
+  for (std::uint64_t left = size_of_series(p); left > 0;) {
+    const std::uint64_t end = next + std::min(left, slice);
+    left -= end - next;
+    co_await s.offload([&sum, &next, end] {
+      for (; next != end; ++next) sum += next;
+    });
+    (void)co_await quintet::sleep_for({});  // a turn of the loop
+    check_interrupts(s);
+  }
+  co_return std::to_string(static_cast<std::int64_t>(sum));
 }
 
 void session::change(portal& p) {
@@ -129,11 +148,6 @@ bool session::next_row(portal& p, std::vector<value>& row) const {
   return !row.empty();
 }
 
-void session::check_interrupts(stream& s) {
-  if (cancel_->requested.exchange(false)) throw sql_error("57014", "canceling statement due to user request");
-  if (s.loop().time().now() >= deadline_) throw sql_error("57014", "canceling statement due to statement timeout");
-}
-
 // ---- Settings -------------------------------------------------------------------------------------------------------
 
 std::map<std::string, std::string> initial_settings(std::chrono::seconds statement_timeout) {
@@ -148,7 +162,7 @@ std::map<std::string, std::string> initial_settings(std::chrono::seconds stateme
           {"application_name", ""},
           {"extra_float_digits", "1"},
           {"search_path", "public"},
-          {"statement_timeout", std::to_string(std::chrono::milliseconds(statement_timeout).count())},
+          {"statement_timeout", std::to_string(milliseconds(statement_timeout).count())},
           {"transaction_isolation", "read committed"}};
 }
 
@@ -165,7 +179,7 @@ std::pair<const std::string, std::string>& session::setting(const std::string& n
 
 void session::set(const std::string& name, const std::string& to) {
   auto& [known_as, now] = setting(name);
-  if (name == "statement_timeout") (void)convert(to, type::int4);
+  if (name == "statement_timeout") statement_timeout_ = milliseconds(to_integer(*convert(to, type::int4)));
   if (name == "client_encoding" && to_lower(to).find("utf") != 0) throw sql_error("0A000", "the only encoding is UTF8");
   now = name == "client_encoding" ? "UTF8" : to;
   out_.message('S', known_as, now);  // ParameterStatus
