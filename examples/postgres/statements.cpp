@@ -180,7 +180,8 @@ std::pair<const std::string, std::string>& session::setting(const std::string& n
 void session::set(const std::string& name, const std::string& to) {
   auto& [known_as, now] = setting(name);
   if (name == "statement_timeout") statement_timeout_ = milliseconds(to_integer(*convert(to, type::int4)));
-  if (name == "client_encoding" && to_lower(to).find("utf") != 0) throw sql_error("0A000", "the only encoding is UTF8");
+  if (name == "client_encoding" && to_lower(to).find("utf") == to.npos)
+    throw sql_error("0A000", "the only encoding is UTF8");
   now = name == "client_encoding" ? "UTF8" : to;
   out_.message('S', known_as, now);  // ParameterStatus
 }
