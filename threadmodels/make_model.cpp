@@ -31,11 +31,11 @@ std::unique_ptr<model_interface> make_model(const model_options& o) {
     case model::thread_per_connection:
       return adapted(thread_per_connection(o.threads.max_threads, o.loop));
     case model::single_reactor:
-      return adapted(single_reactor());
+      return adapted(single_reactor(o.threads.helpers));
     case model::reactor_pool:
       return adapted(reactor_pool(o.threads.workers, o.threads.offload));
     case model::loop_per_thread:
-      return adapted(loop_per_thread(group()));
+      return adapted(loop_per_thread(group(), o.threads.helpers));
     case model::loop_per_thread_pool:
       return adapted(loop_per_thread_pool(group(), o.threads.workers, o.threads.offload));
   }

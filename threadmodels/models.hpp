@@ -17,7 +17,11 @@ class thread_per_connection : public composed_model<on_own_loop, run_inline> {
 };
 
 /// Model 2: one thread accepts, does all I/O and runs each handler.
-class single_reactor : public composed_model<on_main_loop, run_inline> {};
+class single_reactor : public composed_model<on_main_loop, run_inline> {
+ public:
+  /// `helpers`: threads for the functions of offload().
+  explicit single_reactor(unsigned helpers = 0) : composed_model({}, run_inline(helpers)) {}
+};
 
 /// Model 3: one reactor does all I/O. A fixed pool runs the handlers, one batch of a connection at a time.
 class reactor_pool : public composed_model<on_main_loop, run_adaptive<run_pooled>> {
@@ -45,7 +49,8 @@ class loop_per_thread : public composed_model<on_loop_group, run_inline> {
   /// Starts so many loops, with a thread each.
   explicit loop_per_thread(unsigned loops, engine_kind kind = engine_kind::automatic, const loop_tuning& each = {})
       : loop_per_thread(loop_group_options{.loops = loops, .engine = kind, .each = each}) {}
-  explicit loop_per_thread(loop_group_options options) : composed_model(on_loop_group(std::move(options))) {}
+  explicit loop_per_thread(loop_group_options options, unsigned helpers = 0)
+      : composed_model(on_loop_group(std::move(options)), run_inline(helpers)) {}
 };
 
 /// Model 5: N sub-reactors do the I/O. An elastic pool runs the handlers, except batches that the loop predicts to be

@@ -19,6 +19,7 @@ cat > "$work/prelude.hpp" << 'END'
 #include <quintet/net/child_process.hpp>
 #include <quintet/net/framed.hpp>
 #include <quintet/net/stream.hpp>
+#include <quintet/net/waiting.hpp>
 #include <quintet/threadmodels/client.hpp>
 #include <quintet/threadmodels/server.hpp>
 

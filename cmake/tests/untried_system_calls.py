@@ -21,7 +21,8 @@ REASONS = {
     ('net/engine/kernel_sockets.cpp', 'getpeername'): (1, 'descriptors_test attaches sockets without a peer'),
     ('net/engine/kernel_sockets.cpp', 'getsockopt'): (3, 'fails for a wrong kind only: descriptors_test has all kinds'),
     ('net/engine/kernel_sockets.cpp', 'ioctl'): (2, 'a count of bytes for a time limit or a drain; 0 means that there are none'),
-    ('net/engine/kernel_sockets.cpp', 'poll'): (1, 'after a failure of accept4() that is reported either way'),
+    ('net/engine/kernel_sockets.cpp', 'poll'): (2, 'after a failure of accept4() that is reported either way; and a '
+                                                   'failure means that nothing is known of the peer'),
     ('net/engine/kernel_sockets.cpp', 'setsockopt'): (3, 'fails for invalid values only, which validate() refuses'),
     ('net/engine/kernel_sockets_sharing.cpp', 'getsockopt'): (2, 'questions; a failure is the default, or the limit that always holds'),
     ('net/engine/kernel_sockets_sharing.cpp', 'open'): (1, 'a question of a preference; a failure is its default'),

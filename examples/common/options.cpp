@@ -214,6 +214,12 @@ command_line& command_line::server(quintet::config& c, bool with_model) {
   parser_->add("--loops", c.threads.loops, parse_loops,
                "event loops of loop_per_thread and loop_per_thread_pool [" + std::to_string(c.threads.loops) + "]",
                "N");
+  const auto parse_helpers = [](const std::string& s) {
+    return static_cast<unsigned>(parse_number(s, 0, most_threads));
+  };
+  parser_->add(
+      "--helpers", c.threads.helpers, parse_helpers,
+      "threads for offload() in single_reactor and loop_per_thread [" + std::to_string(c.threads.helpers) + "]", "N");
   parser_->add("--workers", c.threads.workers, parse_workers,
                "worker threads: MAX in reactor_pool, MIN..MAX in loop_per_thread_pool, none in other models [" +
                    std::to_string(c.threads.workers.min) + ".." + std::to_string(c.threads.workers.max) + "]",

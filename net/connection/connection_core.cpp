@@ -282,6 +282,16 @@ bool connection_core::use_limits() noexcept {
   return true;
 }
 
+// Of a peer that may still read: its handler has the last word, once, and then the connection closes as by close(why).
+void connection_core::expire(error_code why) noexcept {
+  if (!enabled_.limit || baton_is_out() || is_closing() || loop_flags().output.send_failed) return fail(why);
+  enabled_.limit = false;
+  if (!make_baton_extras()) return out_of_memory();
+  baton_extras_->close_reason = why;
+  own_flags().has_reason = own_flags().close_requested = true;
+  connection_handoff::dispatch_step(*this, &connection_handoff::limit);
+}
+
 // A deadline ends the connection only if it has still expired after one more look by the loop. By then the loop has
 // received all input that had arrived. It does not offer output in between: the kernel may have room for it, below what
 // it reports, although the peer takes nothing.
@@ -297,7 +307,7 @@ void connection_core::expired() noexcept {
   const bool output_over = output.when <= now && d->confirm_output(output, now);
   const bool input_over = input.when <= now && is_confirmed(*this, *d, input);
   if (output_over || input_over)  // of both, after a loop was held up, the earlier is the reason
-    return fail(!output_over || (input_over && input < output) ? input.why : output.why);
+    return output_over && !(input_over && input < output) ? fail(output.why) : expire(input.why);
   if (!baton_is_out()) own_flags().clock_runs = true;  // what arrives in between counts
   d->catch_up(loop_.dispatched_at(), now);
   loop_.start(*extras_, {});

@@ -39,6 +39,7 @@ class session_interface : public connection_context {
   virtual void run_writable() = 0;
   virtual void run_read_eof() {}
   virtual void run_drain() {}
+  virtual void run_limit(error_code) {}
   virtual void run_close(error_code why) noexcept = 0;
   /// [loop] The last call.
   virtual void destroy() noexcept = 0;
@@ -209,6 +210,7 @@ class connection_core : public session_interface, public loop_member, public wor
 
   void keep_sending(engine::send_result sent) noexcept;
   void leave_fast_path(bytes arrived, std::size_t used) noexcept;
+  void expire(error_code why) noexcept;
   void apply_changes() noexcept;
   void stop_sending(error_code why) noexcept;
   // connection_core_steps.cpp

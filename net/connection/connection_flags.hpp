@@ -150,6 +150,7 @@ struct handoff_constants {
 /// Optional callbacks of the handler. Callbacks that run once clear their bit.
 struct enabled_callbacks {
   bool open : 1 = false, read_eof : 1 = false, drain : 1 = false, writable : 1 = false, overload : 1 = false;
+  bool limit : 1 = false;
   bool classify : 1 = false;  ///< until the connection's class is known
   bool close : 1 = false;     ///< the session is open; it may ask for the peer after the end
 };

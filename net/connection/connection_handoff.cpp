@@ -167,6 +167,15 @@ void connection_handoff::writable(work_item& item) noexcept {
   call<callback::on_writable, &session_interface::run_writable>(item);
 }
 
+void connection_handoff::limit(work_item& item) noexcept {
+  connection_core& c = with_baton(item);
+  guarded(c, [&] {
+    const callback_scope scope = calling(c, callback::on_limit);
+    c.run_limit(c.baton_extras_->close_reason);
+  });
+  give_back(c);
+}
+
 void connection_handoff::close(work_item& item) noexcept {
   connection_core& c = with_baton(item);
   if (c.enabled_.close) {

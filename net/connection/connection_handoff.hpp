@@ -105,6 +105,7 @@ class connection_handoff {
   static void batch(work_item& item) noexcept;
   static void calls(work_item& item) noexcept;
   static void writable(work_item& item) noexcept;
+  static void limit(work_item& item) noexcept;
   static void close(work_item& item) noexcept;
   /// A step that only calls the handler.
   template <callback What, void (session_interface::*Run)()>

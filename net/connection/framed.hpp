@@ -92,6 +92,11 @@ class framed {
   {
     handler_.on_drain(c);
   }
+  void on_limit(connection& c, error_code why)
+    requires requires(Handler& h) { h.on_limit(c, why); }
+  {
+    handler_.on_limit(c, why);
+  }
   void on_close(connection& c, error_code why) {
     if (std::exchange(unfinished_, false) && why == errc::end_of_stream) why = errc::incomplete_message;
     wire_ = Codec(wire_);  // a client may reuse its handler for the next connection

@@ -50,6 +50,9 @@ concept coroutine_handler = !message_handler<H> && std::invocable<H&, stream&> &
 ///                                       by itself after its output has been sent
 ///   on_drain(connection&)               the server is draining and everything received was answered. Writes the
 ///                                       protocol's goodbye; the connection closes after it
+///   on_limit(connection&, error_code)   a time limit of input ends the connection: first_byte_timeout, idle_timeout or
+///                                       message_timeout. Writes the protocol's goodbye; then the connection closes
+///                                       with that reason, as by close(why). Not for a peer that does not read
 ///   on_close(connection&, error_code)   the connection has closed; nothing can be sent any more
 ///
 /// All except classify() are called as the handler itself: with the baton, where the model runs handlers.

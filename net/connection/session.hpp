@@ -36,6 +36,8 @@ inline constexpr bool has_on_read_eof = requires(H& h, connection& c) { h.on_rea
 template <class H>
 inline constexpr bool has_on_drain = requires(H& h, connection& c) { h.on_drain(c); };
 template <class H>
+inline constexpr bool has_on_limit = requires(H& h, connection& c, error_code why) { h.on_limit(c, why); };
+template <class H>
 inline constexpr bool has_on_close = requires(H& h, connection& c, error_code why) { h.on_close(c, why); };
 
 /// Calls the handler's filter_urgent().
@@ -91,6 +93,7 @@ class message_session final : public connection {
                                     .drain = has_on_drain<Handler>,
                                     .writable = has_on_writable<Handler>,
                                     .overload = has_on_overload<Handler>,
+                                    .limit = has_on_limit<Handler>,
                                     .classify = has_classify<Handler> && can_move && manager_.can_migrate(),
                                     .close = has_on_close<Handler>});
   }
@@ -186,6 +189,9 @@ class message_session final : public connection {
   }
   void run_drain() override {
     if constexpr (has_on_drain<Handler>) handler_.on_drain(*this);
+  }
+  void run_limit(error_code why) override {
+    if constexpr (has_on_limit<Handler>) handler_.on_limit(*this, why);
   }
   void run_close(error_code why) noexcept override {
     // The connection is closed already: an exception is only counted.

@@ -91,7 +91,14 @@ bool stream::needs_return() const noexcept {
 // sends. Limits, messages and the end would then be ignored.
 bool stream::begin_read() {
   use_lent();
-  return (input_.unread() > 0 || at_end()) && !needs_return();
+  if (input_.unread() > 0 || at_end()) return !needs_return();
+  return reads_have_expired();
+}
+
+// The loop has the baton while the coroutine waits in a read, unless a posted function runs.
+void stream::reads_expire() noexcept {
+  if (!suspended_ || has_ended() || baton_is_out() || waits_for_room()) return;
+  connection_handoff::dispatch_step(*this, &connection_handoff::batch);
 }
 
 void stream::wait_for_input(std::coroutine_handle<> waiting) noexcept {
@@ -123,6 +130,10 @@ std::optional<bytes> stream::end_read() {
   }
   const bytes all = take_input();
   lent_ = all.size();
+  if (all.empty()) {  // the time has passed
+    flush();
+    return std::nullopt;
+  }
   return all;
 }
 
@@ -130,7 +141,7 @@ std::optional<bytes> stream::end_read() {
 
 bool stream::begin_message(message_wait& wanted) noexcept {
   use_lent();
-  return !needs_return() && try_parse(wanted);
+  return !needs_return() && (try_parse(wanted) || reads_have_expired());
 }
 
 bool stream::try_parse(message_wait& wanted) noexcept {
@@ -185,6 +196,10 @@ void stream::count_codec_input(std::size_t size) noexcept {
 
 boost::system::result<bytes> stream::end_message(message_wait& wanted) {
   if (wanted.thrown_) std::rethrow_exception(wanted.thrown_);
+  if (wanted.found_.is == frame::state::incomplete) {
+    flush();
+    return errc::deadline_passed;
+  }
   if (wanted.found_.is == frame::state::failed) {
     heard_.end_request();
     flush();
@@ -199,7 +214,7 @@ boost::system::result<bytes> stream::end_message(message_wait& wanted) {
 // ---- What the connection calls --------------------------------------------------------------------------------------
 
 std::size_t stream::run_batch(bytes) noexcept {
-  if (wanted_ && !try_parse(*wanted_)) {
+  if (wanted_ && !try_parse(*wanted_) && !reads_have_expired()) {
     wait_for_more(*wanted_);
   } else {
     resume_waiting();

@@ -128,7 +128,14 @@ class stream : public connection, private coroutine_host {
   /// Reads, and the input that they wait for, are not concerned.
   [[nodiscard]] deadline_guard with_deadline(time_point at) noexcept {
     check_held();
-    return deadline_guard(*this, at);
+    return deadline_guard(*this, at, false);
+  }
+  /// [baton] The same for reads, and only for them: a read that waits at that time, or would wait later, returns
+  /// nothing (read()) or errc::deadline_passed. has_passed() of the result tells it from the end. The connection lives,
+  /// and no input is lost.
+  [[nodiscard]] deadline_guard with_read_deadline(time_point at) noexcept {
+    check_held();
+    return deadline_guard(*this, at, true);
   }
 
  protected:
@@ -214,6 +221,7 @@ class stream : public connection, private coroutine_host {
   void run_writable() noexcept final;
   void run_close(error_code) noexcept final;
   void interrupt() noexcept final { cancel_operations(); }
+  void reads_expire() noexcept final;
 
   // First: these lie in the padding behind coroutine_host.
   bool closing_ = false;       // the connection is closed; it is destroyed after the coroutine has ended

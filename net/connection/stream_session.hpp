@@ -30,8 +30,8 @@ class stream_session final : public stream {
 
   error_code begin(stream_handle&& s) noexcept override { return open(std::move(s), {.open = true, .close = true}); }
   void dispatch(quintet::work_item& item) noexcept override {
-    if (manager_.runs_here(loop())) return item();
-    manager_.model().run(item);
+    if (manager_.runs_here(loop()) && !manager_.model().runs_inline()) return item();  // the priority loop
+    manager_.model().offload(item);
   }
   awaitable<> make_coroutine() override { return handler_(static_cast<stream&>(*this)); }
   [[nodiscard]] const char* handler_type() const noexcept override { return type_text<Handler>(); }

@@ -53,6 +53,8 @@ class coroutine_host {
     operations_.push_back(operation);
     return cancelled() != cancel_reason::none;
   }
+  /// [loop] Returns whether the time of a deadline for reads has passed.
+  [[nodiscard]] bool reads_have_expired() const noexcept { return innermost_ && has_passed(true); }
   /// [loop] Cancels the operations in progress.
   void cancel_operations() noexcept {
     operation_list asked;
@@ -73,21 +75,25 @@ class coroutine_host {
   }
 
  private:
+  [[nodiscard]] bool has_passed(bool of_reads) const noexcept;
   using operation_list = boost::intrusive::list<cancellable, boost::intrusive::constant_time_size<false>>;
   event_loop& host_loop_;
   friend class deadline_guard;
+  /// [loop] The time of a deadline for reads has passed.
+  virtual void reads_expire() noexcept {}
   cancel_state& reasons_;
   operation_list operations_;
   deadline_guard* innermost_ = nullptr;
 };
 
-/// Result of stream::with_deadline(). [baton] A local variable of a coroutine. At its time, what the coroutine awaits
-/// is cancelled, and what it begins to await while the guard lives. Guards may be nested.
+/// Result of stream::with_deadline() and with_read_deadline(). [baton] A local variable of a coroutine. At its time,
+/// what the coroutine awaits is cancelled, or its read returns, and what it begins to await while the guard lives.
+/// Guards may be nested.
 class [[nodiscard]] deadline_guard final : private timer {
  public:
   /// [loop]
-  deadline_guard(coroutine_host& host, time_point at) noexcept
-      : host_(host), outer_(std::exchange(host.innermost_, this)) {
+  deadline_guard(coroutine_host& host, time_point at, bool of_reads) noexcept
+      : host_(host), outer_(std::exchange(host.innermost_, this)), of_reads_(of_reads) {
     const duration left = between(host.host_loop_.now(), at);
     if (left > duration{})
       host.host_loop_.start(*this, left);
@@ -102,23 +108,29 @@ class [[nodiscard]] deadline_guard final : private timer {
   [[nodiscard]] bool has_passed() const noexcept { return has_passed_; }
 
  private:
+  friend class coroutine_host;
   void expired() noexcept override {
     has_passed_ = true;
+    if (of_reads_) return host_.reads_expire();
     host_.reasons_.tell(cancel_reason::deadline);
     host_.cancel_operations();
   }
   coroutine_host& host_;
   deadline_guard* const outer_;
+  const bool of_reads_;
   bool has_passed_ = false;
 };
+
+inline bool coroutine_host::has_passed(bool of_reads) const noexcept {
+  for (const deadline_guard* g = innermost_; g; g = g->outer_)
+    if (g->of_reads_ == of_reads && g->has_passed_) return true;
+  return false;
+}
 
 // The reason lasts as long as a guard whose time has passed.
 inline deadline_guard::~deadline_guard() {
   host_.innermost_ = outer_;
-  if (!has_passed_) return;
-  for (const deadline_guard* g = outer_; g; g = g->outer_)
-    if (g->has_passed_) return;
-  host_.reasons_.take_back(cancel_reason::deadline);
+  if (has_passed_ && !of_reads_ && !host_.has_passed(false)) host_.reasons_.take_back(cancel_reason::deadline);
 }
 
 }  // namespace quintet

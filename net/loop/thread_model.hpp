@@ -41,6 +41,7 @@ namespace quintet {
 ///   each_loop(f)      called before start(): calls f(event_loop&) for each loop that place() may return, in order.
 ///                     Only for models whose loops exist from the beginning. Such loops can accept, and connections
 ///                     can migrate between them
+///   offload(w)        called on a loop's thread, as run(w): runs the function of stream::offload(). Default: run(w)
 ///   gate(loop)        called on that loop's thread: returns the inline_gate* of run() there, or null
 ///   each_counters(f)  called on any thread: calls f(const loop_counters&) for each present or past loop except the
 ///                     main loop
@@ -104,6 +105,9 @@ class model_interface {
   /// [loop] Runs the item exactly once, on this thread or another.
   virtual void run(work_item& item) noexcept = 0;
 
+  /// [loop] The same for the function of stream::offload().
+  virtual void offload(work_item& item) noexcept { run(item); }
+
   /// [loop] Main loop only. Picks the loop of the next connection. May throw.
   virtual event_loop& place() = 0;
   /// [loop] Main loop only. Picks the loop of a connection from this address. Called only if wants_address() is true.
@@ -147,6 +151,12 @@ class model_adapter final : public model_interface {
   void start(event_loop& main) override { model_.start(main); }
   void stop() noexcept override { model_.stop(); }
   void run(work_item& item) noexcept override { model_.run(item); }
+  void offload(work_item& item) noexcept override {
+    if constexpr (requires { model_.offload(item); })
+      model_.offload(item);
+    else
+      model_.run(item);
+  }
   event_loop& place() override { return model_.place(); }
   event_loop& place(const address& from) override {
     if constexpr (has_place_of_address)

@@ -86,12 +86,11 @@ bool memory_engine::stream_ready(stream_channel& c) {
     c.on_sendable();
     return true;
   }
-  if (!is_read && s.ended && !s.reset && !(interest(c) & knows_end)) {
-    interest(c) |= knows_end;
-    c.on_peer_finished();
-    return true;
-  }
-  if (!is_read) return false;
+  return is_read ? read(c) : s.ended && !s.reset && tell_end(c);
+}
+
+bool memory_engine::read(stream_channel& c) {
+  const auto& s = net_.streams_.at(c.handle());
   if (!s.arrived.empty()) {
     receive(c);
     return true;
@@ -108,6 +107,14 @@ void memory_engine::tell_reset(stream_channel& c, bool nothing_waits) {
   if (!nothing_waits) return c.on_send_failed(reason);
   interest(c) &= ~reads;
   c.on_receive_end(reason);
+}
+
+// Of a stream that is not read; once.
+bool memory_engine::tell_end(stream_channel& c) {
+  if (interest(c) & knows_end) return false;
+  interest(c) |= knows_end;
+  c.on_peer_finished();
+  return true;
 }
 
 void memory_engine::receive(stream_channel& c) {

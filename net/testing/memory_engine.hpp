@@ -29,8 +29,10 @@ class memory_engine final : public engine {
   bool accept_ready(accept_channel& c);
   bool connect_ready(connect_channel& c);
   bool stream_ready(stream_channel& c);
+  bool read(stream_channel& c);
   void receive(stream_channel& c);
   static void tell_reset(stream_channel& c, bool nothing_waits);
+  static bool tell_end(stream_channel& c);
   std::size_t room(int handle) const;
 
   memory_network& net_;

@@ -1,173 +1,200 @@
 // SPDX-License-Identifier: BSL-1.0
-// waiting_test: how a loop sleeps, and how it looks for work before that: who posts meanwhile need not wake it.
-#include <quintet/net/engine/socket_services.hpp>
-#include <quintet/net/event_loop.hpp>
-#include <quintet/net/loop/loop_thread.hpp>
-#include <quintet/net/simulation.hpp>
+// waiting_test: sleeps and events of coroutines, in a loop whose clock is moved by hand.
+// ctest: LIBS quintet_sequences
+#include "world.hpp"
 
-#include <boost/test/unit_test.hpp>
+#include <quintet/net/stream.hpp>
+#include <quintet/net/waiting.hpp>
 
-#include <atomic>
+#include <boost/test/data/test_case.hpp>
+
 #include <functional>
-#include <latch>
-#include <memory>
+#include <string>
 #include <thread>
-#include <utility>
+#include <vector>
 
 using namespace quintet;
-using testing::memory_network;
+using namespace quintet::testing;
 using namespace std::chrono_literals;
+namespace bdata = boost::unit_test::data;
 
 namespace {
 
-/// What an engine was asked for. Its clock moves with every look: spins end without a real time that passes.
-struct record {
-  manual_clock time;
-  std::function<void(int)> on_look = [](int) {};  // called with the number of the look
-  std::function<bool()> sleep = [] { return false; };
-  int looks = 0, sleeps = 0;
-  int looks_before_sleep = 0;  ///< the last one
-  std::atomic<int> wakes = 0;
-  duration asked{};  // how long the last sleep was to be
-};
-
-/// Of a network in memory, with the waits of a record.
-class recording_engine final : public engine {
- public:
-  recording_engine(record& r, std::unique_ptr<engine> rest)
-      : engine({.name = "recording"}, rest->sockets()), record_(r), rest_(std::move(rest)) {}
-  bool poll(duration longest) override {
-    if (longest > duration::zero()) {
-      ++record_.sleeps;
-      record_.looks_before_sleep = record_.looks;
-      record_.asked = longest;
-      return record_.sleep();
-    }
-    record_.time.advance(1us);
-    record_.on_look(++record_.looks);
-    return false;
+/// Runs what the test says for each line.
+struct script {
+  std::function<awaitable<>(stream&, std::string)>* body;
+  awaitable<> operator()(stream& s) const { return run(s, *body); }
+  static awaitable<> run(stream& s, std::function<awaitable<>(stream&, std::string)>& body) {
+    while (const auto line = co_await s.read_until("\n"))
+      co_await body(s, std::string(line->substr(0, line->size() - 1)));
   }
-  void wake() noexcept override { ++record_.wakes; }
-  error_code add(channel& c, stream_handle&& h) override { return rest_->add(c, std::move(h)); }
-  stream_handle remove(channel& c) noexcept override { return rest_->remove(c); }
-  error_code set_reading(channel&, bool) noexcept override { return {}; }
-  using engine::send;
-  send_result send(stream_channel& c, output_pieces p) noexcept override { return rest_->send(c, p); }
-
- private:
-  record& record_;
-  std::unique_ptr<engine> rest_;
 };
 
-struct fixture {
-  explicit fixture(duration spin)
-      : loop(std::make_unique<recording_engine>(seen, net.make_engine()), seen.time, {.tuning = {.spin = spin}}) {}
-  memory_network net{1};
-  record seen;
-  event_loop loop;
+struct stage {
+  explicit stage(shape s, std::function<awaitable<>(stream&, std::string)> b)
+      : body(std::move(b)), w(1, s, script{&body}) {}
+  std::function<awaitable<>(stream&, std::string)> body;
+  world<script> w;
 };
+
+awaitable<> sleep_and_tell(stream& s, std::string milliseconds) {
+  const error_code why = co_await sleep_for(std::chrono::milliseconds(std::stoi(milliseconds)));
+  s.write(milliseconds + (why ? " " + why.message() : " slept") + "\n");
+}
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(after_a_sleep_it_is_later) {
-  for (const duration spin : {0us, 100us}) {
-    fixture f(spin);
-    f.seen.sleep = [&] {
-      f.seen.time.advance(10s);
-      BOOST_TEST((f.loop.now() == f.seen.time.now()));
-      return f.loop.stop(), true;
-    };
-    (void)f.loop.after(1h, [] {});  // it has asked for the time before it slept
-    f.loop.run();
-    BOOST_TEST(f.seen.sleeps == 1);
-  }
+BOOST_DATA_TEST_CASE(sleeps_end_in_the_order_of_their_times, bdata::make(shapes), s) {
+  stage on(s, &sleep_and_tell);
+  const int late = on.w.connect(), early = on.w.connect(), at_once = on.w.connect();
+  on.w.send(late, "2000\n");
+  on.w.send(early, "1000\n");
+  on.w.send(at_once, "-5\n");
+  on.w.sim.run_until_quiet();
+  BOOST_TEST(on.w.received(at_once) == "-5 slept\n");
+  BOOST_TEST(on.w.received(early).empty());
+  on.w.sim.advance(1000ms);
+  BOOST_TEST(on.w.received(early) == "1000 slept\n");
+  BOOST_TEST(on.w.received(late).empty());
+  on.w.sim.advance(1000ms);
+  BOOST_TEST(on.w.received(late) == "2000 slept\n");
 }
 
-BOOST_AUTO_TEST_CASE(without_a_budget_it_sleeps_at_once) {
-  fixture f(0us);
-  f.seen.sleep = [&] { return f.loop.stop(), true; };
-  f.loop.run();
-  BOOST_TEST(f.seen.sleeps == 1);
-  BOOST_TEST(f.seen.looks_before_sleep == 0);
-}
-
-BOOST_AUTO_TEST_CASE(an_idle_loop_spins_once_and_then_sleeps_until_it_is_woken) {
-  fixture f(100us);
-  f.seen.sleep = [&] { return f.loop.stop(), true; };
-  f.loop.run();
-  BOOST_TEST(f.seen.looks_before_sleep == 101);
-  BOOST_TEST(f.seen.sleeps == 1);
-  BOOST_TEST((f.seen.asked == engine::forever));
-  BOOST_TEST(f.loop.counters().spins_failed.value() == 1u);
-  BOOST_TEST(f.loop.counters().spins_paid.value() == 0u);
-}
-
-BOOST_AUTO_TEST_CASE(woken_again_and_again_for_nothing_it_gives_up) {
-  fixture f(100us);
-  int left = 1000;
-  f.seen.sleep = [&] {
-    if (--left == 0) f.loop.stop();
-    return true;
-  };
-  f.loop.run();
-  BOOST_TEST(f.seen.sleeps == 1000);
-  BOOST_TEST(f.loop.counters().spins_failed.value() < 20u);
-}
-
-BOOST_AUTO_TEST_CASE(a_post_from_another_thread_during_a_spin_runs_and_wakes_nobody) {
-  fixture f(100us);
-  f.seen.sleep = [&] {
-    BOOST_ERROR("it slept");
-    return f.loop.stop(), true;
-  };
-  bool here = false;
-  f.seen.on_look = [&](int n) {
-    if (n != 50) return;
-    std::thread([&] { f.loop.post([&]() noexcept { here = f.loop.in_this_thread(), f.loop.stop(); }); }).join();
-  };
-  f.loop.run();
-  BOOST_TEST(here);
-  BOOST_TEST(f.seen.wakes == 0);
-  BOOST_TEST(f.loop.counters().spins_paid.value() == 1u);
-}
-
-BOOST_AUTO_TEST_CASE(a_spin_ends_when_a_timer_is_due_and_counts_off_from_the_sleep) {
-  fixture f(100us);
-  int fired = 0;
-  f.seen.sleep = [&] { return f.seen.time.advance(f.seen.asked), false; };
-  f.loop.post([&]() noexcept {
-    (void)f.loop.after(30us, [&] {
-      ++fired;
-      BOOST_TEST(f.seen.sleeps == 0);
-      (void)f.loop.after(1ms, [&] { ++fired, f.loop.stop(); });
-    });
+BOOST_DATA_TEST_CASE(a_time_of_the_clock_can_be_awaited, bdata::make(shapes), s) {
+  stage on(s, [](stream& c, std::string) -> awaitable<> {
+    const time_point when = c.loop().now() + 5s;
+    (void)co_await sleep_for(2s);
+    (void)co_await sleep_until(when);
+    (void)co_await sleep_until(when - 1h);  // has passed
+    c.write(c.loop().now() == when ? "on time" : "at another time");
   });
-  f.loop.run();
-  BOOST_TEST(fired == 2);
-  BOOST_TEST(f.seen.sleeps == 1);
-  BOOST_TEST(f.seen.asked.count() < duration(1ms - 90us).count());
+  const int peer = on.w.connect();
+  on.w.send(peer, "go\n");
+  on.w.sim.run_until_quiet();
+  on.w.sim.advance(2s);
+  BOOST_TEST(on.w.received(peer).empty());
+  on.w.sim.advance(3s);
+  BOOST_TEST(on.w.received(peer) == "on time");
 }
 
-BOOST_AUTO_TEST_CASE(a_loop_that_is_driven_by_hand_never_spins) {
-  fixture f(100us);
-  (void)f.loop.poll();
-  BOOST_TEST(f.seen.looks == 1);
+// An event that is set is not waited for. set() wakes all, each once; clear() makes others wait.
+BOOST_DATA_TEST_CASE(an_event_wakes_all_that_wait, bdata::make(shapes), s) {
+  event on_it;
+  stage on(s, [&](stream& c, std::string) -> awaitable<> {
+    const error_code why = co_await on_it;
+    c.write(why ? why.message() : "set");
+  });
+  const std::vector<int> peers{on.w.connect(), on.w.connect(), on.w.connect()};
+  for (const int p : peers) on.w.send(p, "go\n");
+  on.w.sim.run_until_quiet();
+  for (const int p : peers) BOOST_TEST(on.w.received(p).empty());
+  std::thread([&] { on_it.set(); }).join();
+  BOOST_TEST(on_it.is_set());
+  on.w.sim.run_until_quiet();
+  for (const int p : peers) BOOST_TEST(on.w.received(p) == "set");
+  on.w.send(peers[0], "again\n");
+  on.w.sim.run_until_quiet();
+  BOOST_TEST(on.w.received(peers[0]) == "set");
+  on_it.clear();
+  on.w.send(peers[0], "again\n");
+  on.w.sim.run_until_quiet();
+  BOOST_TEST(on.w.received(peers[0]).empty());
 }
 
-BOOST_AUTO_TEST_CASE(a_loop_of_the_system_that_spins_gets_every_post) {
-  for (const bool blocking : {false, true}) {
-    event_loop loop(blocking ? make_blocking_engine() : make_default_engine(), clock::system(),
-                    {.tuning = {.spin = 200us}});
-    struct resident : loop_member {
-      explicit resident(event_loop& l) : loop(l) { loop.join(*this); }
-      void abort() noexcept override { loop.leave(*this); }
-      event_loop& loop;
-    } keeps_it_running(loop);
-    loop_thread thread(loop, "qnt-test");
-    for (int i = 0; i < 5000; ++i) {
-      std::latch done(1);
-      loop.post([&]() noexcept { done.count_down(); });
-      done.wait();  // a lost wake-up would hang here
+// The coroutine owns the event, and destroys it as soon as it runs.
+BOOST_DATA_TEST_CASE(a_woken_coroutine_may_destroy_the_event, bdata::make(shapes), s) {
+  std::vector<event*> asked;
+  stage on(s, [&](stream& c, std::string) -> awaitable<> {
+    {
+      event own;
+      asked.push_back(&own);
+      (void)co_await own;
     }
+    c.write("woken");
+  });
+  const int peer = on.w.connect();
+  on.w.send(peer, "go\n");
+  on.w.sim.run_until_quiet();
+  BOOST_REQUIRE(asked.size() == 1U);
+  std::thread([&] { asked.front()->set(); }).join();
+  on.w.sim.run_until_quiet();
+  BOOST_TEST(on.w.received(peer) == "woken");
+}
+
+// A cancel after set() changes nothing: the event has come.
+BOOST_DATA_TEST_CASE(an_event_that_is_set_before_a_cancel_has_come, bdata::make(shapes) * bdata::make({false, true}), s,
+                     cancel_first) {
+  event on_it;
+  connection_id id;
+  stage on(s, [&](stream& c, std::string) -> awaitable<> {
+    id = c.id();
+    const error_code why = co_await on_it;
+    c.write(why ? why.message() : "set");
+  });
+  const int peer = on.w.connect();
+  on.w.send(peer, "go\n");
+  on.w.sim.run_until_quiet();
+  if (cancel_first) {
+    BOOST_TEST(!on.w.server->connections().cancel(id));
+    on.w.sim.run_until_quiet();
   }
+  on_it.set();
+  if (!cancel_first) BOOST_TEST(!on.w.server->connections().cancel(id));
+  on.w.sim.run_until_quiet();
+  BOOST_TEST(on.w.received(peer) == (cancel_first ? error_code(errc::request_cancelled).message() : "set"));
+}
+
+// Whatever kind of read: it returns at its time, and what has arrived is there for the next one.
+BOOST_DATA_TEST_CASE(a_read_returns_at_its_deadline, bdata::make(shapes) * bdata::make({false, true}), s, by_messages) {
+  stage on(s, [=](stream& c, std::string) -> awaitable<> {
+    std::string told;
+    {
+      const auto limit = c.with_read_deadline(c.loop().now() + 5s);
+      for (int late = 0; late < 2;) {  // the second would wait after its time
+        if (by_messages) {
+          const auto line = co_await c.read_until(";");
+          told += line ? std::string(*line) : line.error() == errc::deadline_passed ? "late " : "wrong ";
+          late += !line;
+        } else {
+          const auto in = co_await c.read();
+          told += in ? std::string(*in) : limit.has_passed() ? "late " : "wrong ";
+          late += !in;
+        }
+      }
+    }
+    c.write(told + (c.cancelled() ? "cancelled " : "") + "then " + std::string(*co_await c.read_until(";")));
+  });
+  const int peer = on.w.connect();
+  on.w.send(peer, "go\n");
+  on.w.send(peer, "one;");
+  if (by_messages) on.w.send(peer, "tw");
+  on.w.sim.run_until_quiet();
+  on.w.sim.advance(4s);
+  BOOST_TEST(on.w.received(peer).empty());
+  on.w.sim.advance(1s);
+  BOOST_TEST(on.w.received(peer).empty());
+  on.w.send(peer, by_messages ? "o;" : "two;");
+  on.w.sim.run_until_quiet();
+  BOOST_TEST(on.w.received(peer) == "one;late late then two;");
+}
+
+// The time of one read is not that of the request, and the reverse.
+BOOST_DATA_TEST_CASE(deadlines_of_reads_and_of_requests_are_apart, bdata::make(shapes), s) {
+  stage on(s, [=](stream& c, std::string) -> awaitable<> {
+    {
+      const auto of_reads = c.with_read_deadline(c.loop().now() + 1s);
+      c.write((co_await sleep_for(2s)) ? "cancelled " : "slept ");
+    }
+    const auto of_request = c.with_deadline(c.loop().now() + 1s);
+    const auto line = co_await c.read_until(";");
+    c.write(line ? std::string(*line) : line.error().message());
+  });
+  const int peer = on.w.connect();
+  on.w.send(peer, "go\n");
+  on.w.sim.run_until_quiet();
+  on.w.sim.advance(2s);
+  on.w.sim.advance(2s);
+  on.w.send(peer, "read;");
+  on.w.sim.run_until_quiet();
+  BOOST_TEST(on.w.received(peer) == "slept read;");
 }

@@ -31,6 +31,7 @@ enum class callback : std::uint8_t {
   on_writable,
   on_read_eof,
   on_drain,
+  on_limit,
   on_close,
   coroutine,  ///< from one suspension to the next
   offloaded,  ///< stream::offload()
@@ -47,6 +48,7 @@ inline constexpr auto enum_names<callback> =
                                         {callback::on_writable, "on_writable"},
                                         {callback::on_read_eof, "on_read_eof"},
                                         {callback::on_drain, "on_drain"},
+                                        {callback::on_limit, "on_limit"},
                                         {callback::on_close, "on_close"},
                                         {callback::coroutine, "coroutine"},
                                         {callback::offloaded, "offloaded work"},

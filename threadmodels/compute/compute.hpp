@@ -11,15 +11,35 @@
 
 namespace quintet {
 
-/// Runs handlers on the loop that read the input.
+/// Runs handlers on the loop that read the input. The functions of stream::offload() have `helpers` threads; 0: they
+/// run there, too.
 class run_inline {
  public:
-  void start() noexcept {}
+  explicit run_inline(unsigned helpers = 0) {
+    if (helpers > 0) helpers_ = std::make_unique<worker_pool>(fixed(helpers), duration(), worker_pool::starts::later);
+  }
+  /// Throws boost::system::system_error if the system refuses a thread.
+  void start() {
+    if (helpers_) helpers_->start();
+  }
   /// [loop]
   void run(work_item& item) noexcept { item(); }
-  void stop() noexcept {}
+  /// [loop]
+  void offload(work_item& item) noexcept {
+    if (!helpers_) return item();
+    item.hand_off();
+    helpers_->submit(item);
+  }
+  void stop() noexcept {
+    if (helpers_) helpers_->stop();
+  }
   /// [any thread]
   [[nodiscard]] static constexpr bool runs_inline() noexcept { return true; }
+  [[nodiscard]] worker_statistics workers() const { return helpers_ ? helpers_->statistics() : worker_statistics(); }
+
+ private:
+  static worker_limits fixed(unsigned threads) noexcept { return {.min = threads, .max = threads}; }
+  std::unique_ptr<worker_pool> helpers_;
 };
 
 /// Runs handlers on a pool of threads: fixed when min == max, elastic otherwise.

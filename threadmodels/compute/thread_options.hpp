@@ -62,6 +62,7 @@ struct thread_options {
   unsigned loops = std::max(1u, std::thread::hardware_concurrency());  ///< models 4 and 5: sub-reactors
   worker_limits workers = {};      ///< model 3: `max` threads; model 5: `min` to `max`
   offload_options offload = {};    ///< models 3 and 5: which batches go to these threads
+  unsigned helpers = 0;            ///< models 2 and 4: threads for the functions of offload(), else on their loop
   std::size_t max_threads = 4096;  ///< model 1: threads, so open connections
 };
 

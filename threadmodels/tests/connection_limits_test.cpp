@@ -154,6 +154,28 @@ BOOST_DATA_TEST_CASE(more_than_the_cap, data::make(all_models), kind) {
   f.check(errc::output_overflow);
 }
 
+/// Has the last word when a limit ends the connection.
+struct polite {
+  reasons* why;
+  std::size_t operator()(connection& c, bytes in) const { return lines{why}(c, in); }
+  void on_limit(connection& c, error_code e) const { c.write("bye: " + e.message() + "\n"); }
+  void on_close(connection&, error_code e) const { why->add(e); }
+};
+
+BOOST_DATA_TEST_CASE(a_handler_has_the_last_word, data::make(all_models) * data::make({false, true}), kind,
+                     within_message) {
+  const connection_limits l{.idle_timeout = within_message ? 24h : 30ms, .message_timeout = 30ms};
+  const errc limit = within_message ? errc::message_timeout : errc::idle_timeout;
+  reasons why;
+  running<server> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 2}}, .limits = l}, polite{&why});
+  client c(srv->port());
+  c.send(within_message ? "x\ny" : "x\n");
+  BOOST_TEST(c.receive_rest() == "x\nbye: " + error_code(limit).message() + "\n");
+  c.close();
+  BOOST_TEST(why.await(1));
+  BOOST_TEST(why.all() == std::vector<error_code>{error_code(limit)}, boost::test_tools::per_element());
+}
+
 /// All other connections send their words to the "stuck" connections.
 struct news {
   reasons* why;

@@ -74,6 +74,7 @@ struct ward {
   bool follows = false;  ///< after the first request, answers each line by itself
   journal* log;
   std::atomic<std::uint64_t>* key = nullptr;
+  std::atomic<int>* begun = nullptr;  ///< functions
 };
 
 awaitable<> wait(stream& s, const ward& w) {
@@ -90,7 +91,8 @@ awaitable<> wait(stream& s, const ward& w) {
       co_await timer.async_wait(boost::asio::deferred);
       break;
     case wait_for::function:
-      co_await s.offload([](const cancel_token& token) {
+      co_await s.offload([&w](const cancel_token& token) {
+        if (w.begun) ++*w.begun;
         while (!token) std::this_thread::yield();
       });
       break;
@@ -220,6 +222,7 @@ BOOST_DATA_TEST_CASE(a_drain_that_cancels_reaches_what_waits, data::make(all_mod
   client c = begin(srv);
   srv->drain(24h);
   BOOST_TEST(c.receive_rest().empty());
+  c.close();
   srv.join();
   BOOST_TEST(log.has("drain"));
   BOOST_TEST(log.has("over"));
@@ -249,6 +252,7 @@ BOOST_DATA_TEST_CASE(a_deadline_cancels_until_its_scope_ends, data::make(all_mod
   running<server> srv(options_for(kind), [&log](stream& s) { return nest_deadlines(s, log); });
   client c(srv->port());
   BOOST_TEST(c.receive_rest().empty());
+  c.close();
   const std::string passed = error_of(cancel_reason::deadline).message(), success = error_code().message();
   const std::vector<std::string> wanted{"inner " + passed,   "later " + passed,  "deadline",
                                         "offload " + passed, "outer " + success, "passed"};
@@ -299,6 +303,26 @@ BOOST_DATA_TEST_CASE(batches_that_nobody_waits_for_never_begin,
   first.open();
   BOOST_TEST(eventually([&] { return srv->statistics().skipped == many; }));
   BOOST_TEST(begun == 1);
+}
+
+// With helpers, the loop hears and serves others while a function of offload() runs.
+BOOST_DATA_TEST_CASE(helpers_run_functions_beside_the_loop, data::make({model::single_reactor, model::loop_per_thread}),
+                     kind) {
+  journal log;
+  config o = options_for(kind);
+  o.threads.helpers = 1;
+  std::atomic<int> begun{0};
+  running<server> srv(o, warden{{.how = wait_for::function, .log = &log, .begun = &begun}});
+  client c = begin(srv);
+  BOOST_TEST(eventually([&] { return begun == 1; }));
+  client queued = begin(srv);
+  queued.reset();  // its function waits for the helper, and never begins
+  begin(srv).reset();  // by now the loop has heard that
+  c.reset();
+  BOOST_TEST(eventually([&] { return log.all().size() == 6; }));
+  const std::uint64_t skipped = srv->statistics().skipped;
+  BOOST_TEST(skipped >= 1U);
+  BOOST_TEST(skipped + static_cast<unsigned>(begun) == 3U);
 }
 
 /// Asks for the end where the loop cannot hear it.
