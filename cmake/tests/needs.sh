@@ -15,6 +15,7 @@ needs() {
     case $program in
       redis-cli | redis-benchmark) package=redis-tools ;;
       systemd-socket-activate | systemd-analyze) package=systemd ;;
+      psql) package=postgresql-client ;;
       h2load) package=nghttp2-client ;;
       ab) package=apache2-utils ;;
       *) package=$program ;;

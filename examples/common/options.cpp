@@ -346,6 +346,12 @@ void announce(const std::string& name, const quintet::config& c, bool with_model
   std::fflush(stdout);
 }
 
+void announce_listeners(const quintet::config& c, const std::vector<quintet::address>& addresses) {
+  for (const quintet::address& each : addresses) std::printf("listening on %s\n", each.to_string().c_str());
+  if (shows_limits) std::puts(limits_of(c).c_str());
+  std::fflush(stdout);
+}
+
 int report_exception(const char* name) noexcept {
   try {
     throw;

@@ -25,8 +25,8 @@ start() {
     kill -0 "$server_pid" 2> /dev/null || fail "$* ended at once: $(cat "$work/errors")"
     sleep 0.02
   done
-  [[ $line =~ ^$1:\ [a-z_,\ ]*127\.0\.0\.1:([0-9]+)(, priority 127\.0\.0\.1:([0-9]+))?$ ]] || fail "$* announced '$line'"
-  port=${BASH_REMATCH[1]} priority_port=${BASH_REMATCH[3]:-}
+  [[ $line =~ ^($1:\ [a-z_,\ ]*|listening\ on\ )127\.0\.0\.1:([0-9]+)(, priority 127\.0\.0\.1:([0-9]+))?$ ]] || fail "$* announced '$line'"
+  port=${BASH_REMATCH[2]} priority_port=${BASH_REMATCH[4]:-}
 }
 
 # stop [signal]: the server must exit within ten seconds, with status 0 and no output on standard error.

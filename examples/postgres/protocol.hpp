@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSL-1.0
+// protocol: errors, values and messages of PostgreSQL's protocol 3.0. Names are those of its documentation, chapter 55.
+#pragma once
+
+#include <quintet/base/framing/length_prefix.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace postgres {
+
+using quintet::bytes;
+
+/// Ends a statement: the client gets the message and the SQLSTATE code.
+class sql_error : public std::runtime_error {
+ public:
+  sql_error(const char* sqlstate, const std::string& message) : std::runtime_error(message), sqlstate_(sqlstate) {}
+  [[nodiscard]] const char* sqlstate() const noexcept { return sqlstate_; }
+
+ private:
+  const char* sqlstate_;
+};
+/// Ends the connection.
+class fatal_error : public sql_error {
+ public:
+  using sql_error::sql_error;
+};
+
+/// Object ids, as in pg_type. `unknown`: of a parameter whose type is to be found out.
+enum class type : std::int32_t { unknown = 0, int8 = 20, int2, int4 = 23, text = 25, float8 = 701, void_ = 2278 };
+enum class format : std::int16_t { text, binary };
+/// The text of a value; nothing: null.
+using value = std::optional<std::string>;
+struct column {
+  std::string name;
+  postgres::type type;
+};
+
+/// Return a value in the binary format, and its text. Throw sql_error if it is none of this type.
+[[nodiscard]] std::string to_binary(bytes text, type of);
+[[nodiscard]] std::string to_text(bytes binary, type of);
+/// Returns a value of this type in its usual form. Throws sql_error if it is none.
+[[nodiscard]] value convert(const value& v, type to);
+/// Throw sql_error for a text that is no number.
+[[nodiscard]] std::int64_t to_integer(bytes text);
+[[nodiscard]] double to_float(bytes text);
+/// Returns a column's format in what Bind gives: no format, one for all columns, or one for each.
+[[nodiscard]] inline format format_of(std::span<const format> formats, std::size_t column) noexcept {
+  return formats.empty() ? format::text : formats[formats.size() == 1 ? 0 : column];
+}
+
+/// A message after the startup has a type, a length that counts itself, and a body. The codec returns all three.
+using message_codec = quintet::length_prefix<4, std::endian::big, 1, -4>;
+inline constexpr std::size_t message_header = 5, largest_message = 1024 * 1024;
+/// A message of the startup has no type. The codec returns the body, which begins with one of these numbers.
+using startup_codec = quintet::length_prefix<4, std::endian::big, 0, -4>;
+inline constexpr std::size_t largest_startup_message = 10'000;
+inline constexpr std::int32_t protocol_version = 3 << 16, cancel_request = (1234 << 16) | 5678,
+                              ssl_request = (1234 << 16) | 5679, gssenc_request = (1234 << 16) | 5680;
+
+/// Takes the fields of a body in their order. Throws fatal_error 08P01 where the body ends too early.
+class message_reader {
+ public:
+  explicit message_reader(bytes body) noexcept : rest_(body) {}
+  std::int16_t int16() { return static_cast<std::int16_t>(quintet::decode_number<2, std::endian::big>(take(2))); }
+  std::int32_t int32() { return static_cast<std::int32_t>(quintet::decode_number<4, std::endian::big>(take(4))); }
+  char byte() { return take(1).front(); }
+  bytes take(std::size_t size);
+  /// Takes a text up to the zero byte that ends it.
+  std::string string();
+
+ private:
+  bytes rest_;
+};
+
+/// Appends messages to a buffer.
+class message_writer {
+ public:
+  /// Fields: a char, an int16_t, an int32_t, or a text, which ends with a zero byte.
+  template <class... Fields>
+  void message(char type, const Fields&... fields) {
+    begin(type);
+    (put(fields), ...);
+    end();
+  }
+  /// AuthenticationSASL and what follows it.
+  void authentication(std::int32_t kind, bytes data);
+  void row_description(std::span<const column> columns, std::span<const format> formats);
+  void data_row(std::span<const value> values, std::span<const column> columns, std::span<const format> formats);
+  void parameter_description(std::span<const type> types);
+  /// ErrorResponse 'E' or NoticeResponse 'N'.
+  void response(char type, bytes severity, const sql_error& e);
+
+  [[nodiscard]] const std::string& data() const noexcept { return out_; }
+  void clear() noexcept { out_.clear(); }
+
+ private:
+  void begin(char type);
+  void end();
+  void put(char c) { out_ += c; }
+  void put(std::int16_t n);
+  void put(std::int32_t n);
+  void put(bytes text) { (out_ += text) += '\0'; }
+
+  std::string out_;
+  std::size_t length_at_ = 0;  // where the length of the message being written is
+};
+
+}  // namespace postgres

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSL-1.0
+// scram: the server's side of SCRAM-SHA-256 (RFC 5802, RFC 7677), without channel binding, on OpenSSL's libcrypto.
+#pragma once
+
+#include <quintet/base/bytes.hpp>
+
+#include <string>
+#include <utility>
+
+namespace postgres {
+
+/// What a server keeps of a password, which cannot be had from it.
+struct scram_secret {
+  static constexpr int iterations = 4096;
+  std::string salt, stored_key, server_key;
+};
+/// Takes a millisecond, on purpose.
+[[nodiscard]] scram_secret make_scram_secret(quintet::bytes password, std::string salt);
+/// Returns a secret of no password. Its salt is always the same for a name, as that of a user is.
+[[nodiscard]] scram_secret make_stand_in(quintet::bytes name);
+[[nodiscard]] std::string make_salt();
+[[nodiscard]] std::string make_nonce();
+
+/// One login. Throws fatal_error 08P01 for what is no message of SCRAM.
+class scram_exchange {
+ public:
+  scram_exchange(scram_secret of, std::string nonce) : secret_(std::move(of)), nonce_(std::move(nonce)) {}
+  /// Takes client-first-message, returns server-first-message.
+  [[nodiscard]] std::string begin(quintet::bytes client_first);
+  /// Takes client-final-message, returns server-final-message; nothing if the client does not know the password.
+  [[nodiscard]] std::string finish(quintet::bytes client_final) const;
+
+ private:
+  scram_secret secret_;
+  std::string nonce_;         // the server's, and then the client's before it
+  std::string gs2_header_;    // of client-first-message
+  std::string auth_message_;  // without its last part
+};
+
+}  // namespace postgres

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: BSL-1.0
+// session: messages. Comments name those that the code shows only by their letters.
+#include "session.hpp"
+
+#include <boost/system/system_error.hpp>
+
+#include <utility>
+
+namespace postgres {
+namespace {
+
+const fatal_error login_has_taken_too_long("57014", "canceling authentication due to timeout");
+constexpr std::size_t most_kept = 1000;  // prepared statements of a session, and portals
+
+std::vector<format> take_formats(message_reader& in) {
+  std::vector<format> all;
+  for (int i = in.int16(); i > 0; --i) {
+    const std::int16_t code = in.int16();
+    if (code != 0 && code != 1) throw sql_error("22023", "unsupported format code: " + std::to_string(code));
+    all.push_back(format(code));
+  }
+  return all;
+}
+
+std::vector<value> take_parameters(message_reader& in, const statement& of) {
+  const std::vector<format> formats = take_formats(in);
+  if (in.int16() != static_cast<int>(of.parameters.size()))
+    throw sql_error("08P01", "the statement has " + std::to_string(of.parameters.size()) + " parameters");
+  std::vector<value> all;
+  for (const type t : of.parameters) {
+    const std::int32_t size = in.int32();
+    if (size < 0) {
+      all.emplace_back();
+      continue;
+    }
+    const bytes data = in.take(quintet::as_size(size));
+    all.push_back(format_of(formats, all.size()) == format::binary ? to_text(data, t) : std::string(data));
+  }
+  return all;
+}
+
+std::vector<value> arguments_of(const statement& what, const std::vector<value>& parameters) {
+  std::vector<value> all;
+  for (const operand& o : what.operands) {
+    if (o.parameter > parameters.size()) throw sql_error("42P02", "there is no such parameter");
+    all.push_back(o.parameter == 0 ? o.literal : convert(parameters[o.parameter - 1], o.as));
+  }
+  return all;
+}
+
+template <class T>
+T find(const std::map<std::string, T>& in, const std::string& name, const char* sqlstate, const char* kind) {
+  const auto found = in.find(name);
+  if (found == in.end()) throw sql_error(sqlstate, kind + (" \"" + name) + "\" does not exist");
+  return found->second;
+}
+
+// Only the one without a name is replaced.
+template <class T>
+void keep(std::map<std::string, T>& in, const std::string& name, T added, const char* sqlstate, const char* kind) {
+  if (!name.empty() && in.contains(name)) throw sql_error(sqlstate, kind + (" \"" + name) + "\" already exists");
+  if (in.size() >= most_kept) throw sql_error("53400", std::string("there are too many of: ") + kind);
+  in[name] = std::move(added);
+}
+
+// One of the sessions that there may be.
+class seat {
+ public:
+  explicit seat(service& in) : all_(in) {
+    if (all_.sessions.fetch_add(1) < all_.max_connections) return;
+    --all_.sessions;
+    throw fatal_error("53300", "sorry, too many clients already");
+  }
+  ~seat() { --all_.sessions; }
+  seat(const seat&) = delete;
+  seat& operator=(const seat&) = delete;
+
+ private:
+  service& all_;
+};
+
+// Ends the connection with these words if it waits for a message at that time.
+class time_limit {
+ public:
+  time_limit(stream& s, std::chrono::seconds after, const fatal_error& words) : loop_(s.loop()) {
+    if (after.count() == 0) return;
+    auto end = [lives = lives_, words](quintet::connection& c) {
+      if (!*lives) return;
+      message_writer out;
+      out.response('E', "FATAL", words);
+      c.write(out.data());
+      c.close();
+    };
+    timer_ = loop_.after(after, [&to = s.registry(), id = s.id(), end] { (void)to.post(id, end); });
+  }
+  ~time_limit() {
+    *lives_ = false;
+    (void)loop_.cancel(timer_);
+  }
+  time_limit(const time_limit&) = delete;
+  time_limit& operator=(const time_limit&) = delete;
+
+ private:
+  quintet::event_loop& loop_;
+  std::shared_ptr<bool> lives_ = std::make_shared<bool>(true);
+  quintet::timer_id timer_{};
+};
+
+}  // namespace
+
+awaitable<> session::operator()(stream& s) {
+  using quintet::errc;
+  try {
+    const auto given = co_await read_startup(s);
+    if (given.empty()) co_return;  // it was a CancelRequest
+    const seat taken(*all_);
+    co_await log_in(s, given);
+    co_await serve(s);
+  } catch (const sql_error& e) {  // all errors of a login are fatal
+    out_.response('E', "FATAL", e);
+  } catch (const boost::system::system_error& e) {
+    const bool is_malformed = e.code() == errc::malformed_message || e.code() == errc::message_too_big;
+    if (is_malformed) out_.response('E', "FATAL", {"08P01", "invalid message length"});
+    if (!is_malformed && e.code() != errc::end_of_stream) s.close(e.code());
+  }
+  s.write(out_.data());
+}
+
+// ---- Startup --------------------------------------------------------------------------------------------------------
+
+awaitable<> session::log_in(stream& s, const parameters& given) {
+  const time_limit limit(s, all_->login_timeout, login_has_taken_too_long);
+  const std::string user = find(given, "user", "28000", "parameter");
+  // A client on a Unix socket need not be asked if the system says that it is this user (SO_PEERCRED): here.
+  if (!all_->users.empty()) {
+    const bool is_known = co_await all_->users.authenticate(s, user);
+    if (!is_known) throw fatal_error("28P01", "password authentication failed for user \"" + user + '"');
+  }
+  out_.message('R', std::int32_t{0});                                    // AuthenticationOk
+  for (const auto& [name, is] : settings_) out_.message('S', name, is);  // ParameterStatus
+  for (const auto& [name, to] : given)
+    if (find_setting(name) != nullptr) set(name, to);
+  using enum quintet::cancel_reason;
+  s.cancel_on({peer_finished, peer_reset, slow_reader, failed, cancelled, deadline});  // a client never half-closes
+  const auto key = static_cast<std::uint64_t>(s.make_cancel_key());
+  out_.message('K', static_cast<std::int32_t>(key >> 32U), static_cast<std::int32_t>(key));  // BackendKeyData
+  out_.message('Z', status_);                                                                // ReadyForQuery
+  co_await send(s);
+}
+
+// Requests for encryption are refused. Then comes a StartupMessage, or a CancelRequest, which has no parameters and
+// gets no answer.
+awaitable<session::parameters> session::read_startup(stream& s) {
+  const time_limit limit(s, all_->login_timeout, login_has_taken_too_long);
+  startup_codec codec(largest_startup_message);
+  for (int packets = 0; packets < 3; ++packets) {
+    message_reader in((co_await s.read_message(codec)).value());
+    const std::int32_t code = in.int32();
+    parameters given;
+    if (code == ssl_request || code == gssenc_request) {
+      s.write("N");
+    } else if (code == cancel_request) {
+      (void)s.registry().cancel(quintet::cancel_key(quintet::decode_number<8, std::endian::big>(in.take(8))));
+      co_return given;
+    } else if (code == protocol_version) {
+      for (std::string name = in.string(); !name.empty(); name = in.string()) given[to_lower(name)] = in.string();
+      co_return given;
+    } else {
+      throw fatal_error("0A000", "unsupported frontend protocol; this server has 3.0");
+    }
+  }
+  throw fatal_error("08P01", "too many requests for encryption");
+}
+
+// ---- Messages -------------------------------------------------------------------------------------------------------
+
+awaitable<> session::serve(stream& s) {
+  for (bool is_skipping = false;;) {
+    const bytes message = co_await read(s);
+    const char type = message.front();
+    if (type == 'X') co_return;  // Terminate
+    if (is_skipping && type != 'S') continue;
+    is_skipping = false;
+    try {
+      co_await process(s, type, message_reader(message.substr(message_header)));
+    } catch (const fatal_error&) {
+      throw;
+    } catch (const sql_error& e) {
+      out_.response('E', "ERROR", e);
+      if (status_ == 'T') status_ = 'E';
+      is_skipping = type != 'Q';
+    }
+    if (type == 'Q' || type == 'S') {
+      if (status_ == 'I') portals_.clear();  // they live in a transaction
+      out_.message('Z', status_);            // ReadyForQuery
+    }
+    co_await send(s);
+  }
+}
+
+awaitable<bytes> session::read(stream& s) {
+  const time_limit limit(s, all_->idle_timeout, {"57P05", "terminating connection due to idle-session timeout"});
+  message_codec codec(largest_message);
+  const auto message = co_await s.read_message(codec);
+  if (s.draining() && !message) throw fatal_error("57P01", "terminating connection due to administrator command");
+  co_return message.value();
+}
+
+awaitable<> session::send(stream& s) {
+  s.write(out_.data());
+  out_.clear();
+  const bool is_open = co_await s.until_writable();
+  if (!is_open) throw boost::system::system_error(s.failure());
+}
+
+awaitable<> session::process(stream& s, char type, message_reader in) {
+  if (type == 'Q') co_return co_await query(s, in.string());
+  if (type == 'P') co_return parse(in);
+  if (type == 'B') co_return bind(in);
+  if (type == 'D') co_return describe(in);
+  if (type == 'E') co_return co_await execute(s, in);
+  if (type == 'C') co_return close(in);
+  if (type == 'H') co_return s.flush();
+  if (type != 'S') throw fatal_error("08P01", std::string("invalid frontend message type ") + type);  // S: Sync
+}
+
+awaitable<> session::query(stream& s, const std::string& text) {
+  auto all = parse_sql(text);
+  if (all.empty()) out_.message('I');  // EmptyQueryResponse
+  for (statement& each : all) {
+    portal p{.what = std::make_shared<statement>(std::move(each))};
+    p.arguments = arguments_of(*p.what, {});
+    if (!p.what->columns.empty()) out_.row_description(p.what->columns, p.formats);
+    co_await run(s, p, 0);
+  }
+}
+
+void session::parse(message_reader in) {
+  const std::string name = in.string(), text = in.string();
+  std::vector<type> given;
+  for (int i = in.int16(); i > 0; --i) given.push_back(type(in.int32()));
+  auto all = parse_sql(text, given);
+  if (all.size() > 1) throw sql_error("42601", "cannot insert multiple commands into a prepared statement");
+  if (all.empty()) all.emplace_back();
+  keep(statements_, name, std::make_shared<const statement>(std::move(all[0])), "42P05", "prepared statement");
+  out_.message('1');  // ParseComplete
+}
+
+void session::bind(message_reader in) {
+  const std::string name = in.string(), of = in.string();
+  portal p{.what = find(statements_, of, "26000", "prepared statement")};
+  p.arguments = arguments_of(*p.what, take_parameters(in, *p.what));
+  p.formats = take_formats(in);
+  if (p.formats.size() > 1 && p.formats.size() != p.what->columns.size())
+    throw sql_error("08P01", "bind message has other result formats than the statement has columns");
+  keep(portals_, name, std::make_shared<portal>(std::move(p)), "42P03", "cursor");
+  out_.message('2');  // BindComplete
+}
+
+void session::describe(message_reader in) {
+  const bool is_portal = in.byte() == 'P';
+  const std::string name = in.string();
+  const auto p = is_portal ? find(portals_, name, "34000", "portal") : nullptr;
+  const auto what = is_portal ? p->what : find(statements_, name, "26000", "prepared statement");
+  if (!is_portal) out_.parameter_description(what->parameters);
+  if (what->columns.empty()) return out_.message('n');  // NoData
+  out_.row_description(what->columns, is_portal ? p->formats : std::vector<format>());
+}
+
+awaitable<> session::execute(stream& s, message_reader in) {
+  const auto p = find(portals_, in.string(), "34000", "portal");
+  co_await run(s, *p, in.int32());
+}
+
+void session::close(message_reader in) {
+  if (in.byte() == 'P')
+    portals_.erase(in.string());
+  else
+    statements_.erase(in.string());
+  out_.message('3');  // CloseComplete
+}
+
+}  // namespace postgres

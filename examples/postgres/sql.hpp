@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSL-1.0
+// sql: a parser for the few statements that this server knows. sql.cpp begins with a list of them.
+#pragma once
+
+#include "protocol.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace postgres {
+
+/// A literal, or a parameter such as $1.
+struct operand {
+  value literal = {};
+  std::size_t parameter = 0;  ///< its number, from 1 on; 0: a literal
+  type as = type::unknown;    ///< the type that its place, or a cast, gives to it
+};
+
+// clang-format off
+enum class action { nothing, select_values, sleep, series, sum, select_all, select_row, insert, update,
+                    begin, commit, rollback, set, show, deallocate, ignored };
+// clang-format on
+
+struct statement {
+  action does = action::nothing;
+  std::string tag = {};                 ///< of CommandComplete; after a space at its end the number of rows follows
+  std::vector<column> columns = {};     ///< of the result; none: no rows
+  std::vector<operand> operands = {};   ///< in their order
+  std::vector<std::string> names = {};  ///< other words that vary
+  std::vector<type> parameters = {};    ///< types of $1, $2, ...
+};
+
+/// Returns the statements of a text, which semicolons separate. `given`: the types of parameters that the client has
+/// named, or unknown. Throws sql_error.
+[[nodiscard]] std::vector<statement> parse_sql(bytes text, const std::vector<type>& given = {});
+/// For letters of ASCII.
+[[nodiscard]] std::string to_lower(std::string s);
+
+}  // namespace postgres

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSL-1.0
+// statements: what statements do. A place for the executor of a database of your own.
+#include "session.hpp"
+
+#include <quintet/net/waiting.hpp>
+
+#include <boost/system/system_error.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <utility>
+
+namespace postgres {
+namespace {
+
+using std::chrono::milliseconds;
+
+std::string required(const value& v) {
+  if (!v) throw sql_error("23502", "null where a value is required");
+  return *v;
+}
+std::int64_t integer(const value& v) { return to_integer(required(v)); }
+
+std::uint64_t size_of_series(const portal& p) {
+  const std::int64_t from = integer(p.arguments[0]), to = integer(p.arguments[1]);
+  return from > to ? 0 : static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from) + 1;
+}
+
+// What has cancelled the statement: a CancelRequest or its time limit, or that the client has gone.
+void check_interrupts(stream& s) {
+  const quintet::cancel_reason why = s.cancelled().why();
+  if (why == quintet::cancel_reason::none) return;
+  if (why == quintet::cancel_reason::cancelled) throw sql_error("57014", "canceling statement due to user request");
+  if (why == quintet::cancel_reason::deadline) throw sql_error("57014", "canceling statement due to statement timeout");
+  throw boost::system::system_error(quintet::error_of(why));
+}
+
+}  // namespace
+
+awaitable<> session::run(stream& s, portal& p, std::int32_t most_rows) {
+  const action does = p.what->does;
+  if (does == action::nothing) co_return out_.message('I');  // EmptyQueryResponse
+  if (status_ == 'E' && does != action::commit && does != action::rollback)
+    throw sql_error("25P02", "current transaction is aborted, commands ignored until end of transaction block");
+  const auto limit = s.with_deadline(statement_timeout_.count() > 0 ? s.loop().now() + statement_timeout_
+                                                                    : quintet::time_point::max());
+  if (p.tag.empty()) {
+    p.tag = p.what->tag;
+    co_await begin(s, p);
+  }
+  co_await send_rows(s, p, most_rows);
+}
+
+awaitable<> session::begin(stream& s, portal& p) {
+  const action does = p.what->does;
+  if (does == action::sleep) {
+    const std::chrono::duration<double> time(std::max(0.0, std::min(1e9, to_float(required(p.arguments[0])))));
+    (void)co_await quintet::sleep_for(std::chrono::duration_cast<quintet::duration>(time));
+    check_interrupts(s);
+    p.row = {""};
+  } else if (does == action::sum) {
+    p.row.push_back(co_await add_up(s, p));
+  } else if (does == action::series) {
+    p.next = integer(p.arguments[0]);
+    p.left = size_of_series(p);
+  } else if (does == action::select_all) {
+    p.next = std::numeric_limits<std::int64_t>::min();
+    p.left = 1;
+  } else {
+    change(p);
+  }
+}
+
+// A computation runs where the model runs what computes: on its pool, if it has one. It is cut into slices, because its
+// loop hears of nothing meanwhile where there is none.
+awaitable<value> session::add_up(stream& s, const portal& p) {
+  constexpr std::uint64_t slice = 1'000'000;
+  std::uint64_t sum = 0, next = static_cast<std::uint64_t>(integer(p.arguments[0]));
+  for (std::uint64_t left = size_of_series(p); left > 0;) {
+    const std::uint64_t end = next + std::min(left, slice);
+    left -= end - next;
+    co_await s.offload([&sum, &next, end] {
+      for (; next != end; ++next) sum += next;
+    });
+    (void)co_await quintet::sleep_for({});  // a turn of the loop
+    check_interrupts(s);
+  }
+  co_return std::to_string(static_cast<std::int64_t>(sum));
+}
+
+void session::change(portal& p) {
+  const statement& what = *p.what;
+  const auto& with = p.arguments;
+  if (what.does == action::select_values) p.row = with;
+  if (what.does == action::select_row) {
+    const auto found = all_->store.find(integer(with[0]));
+    if (found && what.columns.size() == 1) p.row = {*found};
+    if (found && what.columns.size() == 2) p.row = {with[0], *found};
+  }
+  if (what.does == action::insert) p.count = all_->store.insert(integer(with[0]), required(with[1])) ? 1 : 0;
+  if (what.does == action::update) p.count = all_->store.update(integer(with[1]), required(with[0])) ? 1 : 0;
+  has_changed_ |= status_ == 'T' && p.count > 0;
+  if (what.does == action::show) p.row = {setting(what.columns[0].name).second};
+  if (what.does == action::set) set(what.names[0], what.names[1]);
+  if (what.does == action::deallocate && what.names[0] == "all") statements_.clear();
+  if (what.does == action::deallocate) statements_.erase(what.names[0]);
+  if (what.does == action::begin) status_ = 'T';
+  if (what.does == action::commit || what.does == action::rollback) end_transaction(p);
+}
+
+void session::end_transaction(portal& p) {
+  if (status_ == 'E') p.tag = "ROLLBACK";
+  if (std::exchange(has_changed_, false) && status_ != 'I' && p.tag == "ROLLBACK")
+    out_.response('N', "WARNING", {"01000", "nothing is undone: changes of the table kv take effect at once"});
+  status_ = 'I';
+}
+
+awaitable<> session::send_rows(stream& s, portal& p, std::int32_t most_rows) {
+  constexpr std::size_t chunk = 16 * 1024;
+  std::int64_t sent = 0;
+  for (std::vector<value> row; next_row(p, row);) {
+    out_.data_row(row, p.what->columns, p.formats);
+    if (++sent == most_rows) co_return out_.message('s');  // PortalSuspended
+    if (out_.data().size() < chunk) continue;
+    co_await send(s);  // waits for a client that does not read
+    check_interrupts(s);
+  }
+  if (p.tag.ends_with(' ')) p.tag += std::to_string(p.what->columns.empty() ? p.count : quintet::as_size(sent));
+  out_.message('C', p.tag);  // CommandComplete
+}
+
+bool session::next_row(portal& p, std::vector<value>& row) const {
+  if (p.what->does == action::series && p.left > 0) {
+    row.assign(1, std::to_string(p.next));
+    p.next += --p.left > 0 ? 1 : 0;  // does not overflow
+    return true;
+  }
+  if (p.what->does == action::select_all && p.left > 0) {
+    auto found = all_->store.first_from(p.next);
+    if (!found) return false;
+    p.left = found->first == std::numeric_limits<std::int64_t>::max() ? 0 : 1;
+    p.next = found->first + static_cast<std::int64_t>(p.left);
+    row = {std::to_string(found->first), std::move(found->second)};
+    return true;
+  }
+  row = std::exchange(p.row, {});
+  return !row.empty();
+}
+
+// ---- Settings -------------------------------------------------------------------------------------------------------
+
+std::map<std::string, std::string> initial_settings(std::chrono::seconds statement_timeout) {
+  return {{"server_version", "15.0"},
+          {"server_encoding", "UTF8"},
+          {"client_encoding", "UTF8"},
+          {"DateStyle", "ISO, MDY"},
+          {"IntervalStyle", "postgres"},
+          {"TimeZone", "UTC"},
+          {"integer_datetimes", "on"},
+          {"standard_conforming_strings", "on"},
+          {"application_name", ""},
+          {"extra_float_digits", "1"},
+          {"search_path", "public"},
+          {"statement_timeout", std::to_string(milliseconds(statement_timeout).count())},
+          {"transaction_isolation", "read committed"}};
+}
+
+std::pair<const std::string, std::string>* session::find_setting(const std::string& name) {
+  const auto found = std::find_if(settings_.begin(), settings_.end(),
+                                  [&name](const auto& each) { return to_lower(each.first) == name; });
+  return found == settings_.end() ? nullptr : &*found;
+}
+
+std::pair<const std::string, std::string>& session::setting(const std::string& name) {
+  if (auto* const found = find_setting(name)) return *found;
+  throw sql_error("42704", "unrecognized configuration parameter \"" + name + '"');
+}
+
+void session::set(const std::string& name, const std::string& to) {
+  auto& [known_as, now] = setting(name);
+  if (name == "statement_timeout") statement_timeout_ = milliseconds(to_integer(*convert(to, type::int4)));
+  if (name == "client_encoding" && to_lower(to).find("utf") == to.npos)
+    throw sql_error("0A000", "the only encoding is UTF8");
+  now = name == "client_encoding" ? "UTF8" : to;
+  out_.message('S', known_as, now);  // ParameterStatus
+}
+
+}  // namespace postgres

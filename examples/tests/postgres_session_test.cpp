@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: BSL-1.0
+// postgres_session_test: sessions of the PostgreSQL server on a network and a clock in memory.
+// ctest: LIBS quintet::testing
+#include "postgres/session.hpp"
+
+#include <quintet/net/simulation.hpp>
+#include <quintet/threadmodels/server.hpp>
+
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+namespace bdata = boost::unit_test::data;
+using namespace std::chrono_literals;
+using namespace postgres;
+using lines = std::vector<std::string>;
+
+quintet::connection_limits small_limits() {
+  quintet::connection_limits limits;
+  limits.high_watermark = 64 * 1024;
+  limits.low_watermark = 16 * 1024;
+  limits.max_output = 128 * 1024;
+  return limits;
+}
+
+/// A server. `set` changes its options.
+class world {
+ public:
+  explicit world(
+      std::uint64_t seed, const std::function<void(service&)>& set = [](service&) {})
+      : sim_(seed), pooled_((set(all_), seed % 2 == 1)) {
+    server_.start();
+    sim_.drive(server_.main_loop());
+  }
+  ~world() {
+    server_.stop();
+    sim_.run_until_quiet();
+    server_.finish();
+    BOOST_TEST(all_.sessions == 0U);
+  }
+  world(const world&) = delete;
+  world& operator=(const world&) = delete;
+
+  quintet::testing::simulation& sim() { return sim_; }
+  service& all() { return all_; }
+  void drain() { server_.drain(10s), sim_.run_until_quiet(); }
+  [[nodiscard]] bool has_finished() { return server_.main_loop().finished(); }
+
+ private:
+  quintet::testing::simulation sim_;
+  service all_;
+  bool pooled_;
+  quintet::server server_{{.listen = {"127.0.0.1:7"},
+                           .limits = small_limits(),
+                           .make_engine = [this] { return sim_.network().make_engine(); },
+                           .time = &sim_.time()},
+                          quintet::testing::simulated_model(sim_, 2, pooled_),
+                          session(all_)};
+};
+
+std::string to_line(quintet::bytes message) {
+  const char type = message.front();
+  message_reader in(message.substr(message_header));
+  std::string line(1, type);
+  if (type == 'Z') return line + ' ' + in.byte();
+  if (type == 'C') return line + ' ' + in.string();
+  if (type == 'R') return line + ' ' + std::to_string(in.int32());
+  if (type == 'E' || type == 'N')
+    for (char field = in.byte(); field != 0; field = in.byte()) {
+      const std::string text = in.string();
+      if (field != 'V' && field != 'M') line += ' ' + text;
+    }
+  if (type == 'D' || type == 't' || type == 'T') {
+    for (int i = in.int16(); i > 0; --i) {
+      if (type == 't') line += ' ' + std::to_string(in.int32());
+      if (type == 'T') line += ' ' + in.string(), (void)in.take(18);
+      if (type != 'D') continue;
+      const std::int32_t size = in.int32();
+      line += size < 0 ? " null" : ' ' + std::string(in.take(static_cast<std::size_t>(size)));
+    }
+  }
+  return line;
+}
+
+/// A client that has logged in, unless it is told to wait.
+class client {
+ public:
+  explicit client(world& in, bool logs_in = true) : sim_(in.sim()), handle_(net().connect(7)) {
+    if (logs_in) {
+      send_raw(startup());
+      greeting_ = receive();
+    }
+  }
+  static std::string startup() {
+    const std::string fields("\0\3\0\0user\0ann\0\0", 14);
+    return std::string("\0\0\0\22", 4) + fields;
+  }
+  void send_raw(const std::string& data) {
+    net().send(handle_, data);
+    sim_.run_until_quiet();
+  }
+  template <class... Fields>
+  void send(char type, const Fields&... fields) {
+    message_writer out;
+    out.message(type, fields...);
+    send_raw(out.data());
+  }
+  /// Returns a line for each message that has arrived, without ParameterStatus.
+  lines receive(std::size_t most = std::string::npos) {
+    lines all;
+    for (bool more = true; more;) {
+      const std::string some = net().receive(handle_, most);
+      more = !some.empty();
+      received_ += some;
+      sim_.run_until_quiet();
+      for (auto found = codec_.parse(received_); found.is == quintet::frame::state::complete;
+           found = codec_.parse(received_)) {
+        if (found.message.front() == 'K') key_ = found.message.substr(message_header);
+        if (found.message.front() != 'S') all.push_back(to_line(found.message));
+        received_.erase(0, found.size);
+      }
+    }
+    return all;
+  }
+  lines query(const std::string& sql) { return send('Q', sql), receive(); }
+  void parse(const std::string& name, const std::string& sql) { send('P', name, sql, std::int16_t{0}); }
+  void bind(const std::string& portal, const std::string& statement, const std::string& parameter = {}) {
+    const auto count = static_cast<std::int16_t>(parameter.empty() ? 0 : 1);
+    message_writer out;
+    out.message('B', portal, statement, std::int16_t{0}, count);
+    std::string message = out.data();
+    if (count == 1) message += std::string("\0\0\0", 3) + static_cast<char>(parameter.size()) + parameter;
+    message += std::string("\0\0", 2);
+    message[4] = static_cast<char>(message.size() - 1);
+    send_raw(message);
+  }
+  void execute(const std::string& portal, std::int32_t most = 0) { send('E', portal, most); }
+  lines sync() { return send('S'), receive(); }
+  /// A CancelRequest of another connection, with the key of this one; `wrong`: nearly.
+  void cancel(world& in, bool wrong = false) {
+    std::string key = key_;
+    if (wrong) ++key.back();
+    client other(in, false);
+    other.send_raw(std::string("\0\0\0\20\4\322\26\56", 8) + key);
+    BOOST_TEST(other.receive().empty());
+    BOOST_TEST(other.at_end());
+  }
+  [[nodiscard]] const lines& greeting() const { return greeting_; }
+  [[nodiscard]] bool at_end() { return net().at_end(handle_); }
+  void close() { net().close(handle_), sim_.run_until_quiet(); }
+  std::string receive_raw() { return net().receive(handle_); }
+
+ private:
+  quintet::testing::memory_network& net() { return sim_.network(); }
+
+  quintet::testing::simulation& sim_;
+  int handle_;
+  message_codec codec_{largest_message};
+  std::string received_, key_;
+  lines greeting_;
+};
+
+const lines end_of_sleep{"T pg_sleep", "D ", "C SELECT 1", "Z I"}, canceled{"T pg_sleep", "E ERROR 57014", "Z I"};
+
+#define CHECK_LINES(...) BOOST_TEST(__VA_ARGS__, boost::test_tools::per_element())
+
+BOOST_DATA_TEST_CASE(a_session_begins_with_a_greeting, bdata::xrange(20), seed) {
+  world w(static_cast<std::uint64_t>(seed));
+  CHECK_LINES(client(w).greeting() == (lines{"R 0", "K", "Z I"}));
+  client c(w, false);
+  c.send_raw(std::string("\0\0\0\10\4\322\26\57", 8));  // SSLRequest
+  BOOST_TEST(c.receive_raw() == "N");
+  c.send_raw(client::startup());
+  CHECK_LINES(c.receive() == (lines{"R 0", "K", "Z I"}));
+  CHECK_LINES(c.query("select 1") == (lines{"T ?column?", "D 1", "C SELECT 1", "Z I"}));
+  c.send('X');
+  BOOST_TEST(c.at_end());
+}
+
+BOOST_DATA_TEST_CASE(statements_are_answered, bdata::xrange(10), seed) {
+  world w(static_cast<std::uint64_t>(seed));
+  client c(w);
+  CHECK_LINES(c.query("insert into kv values (1, 'one'); insert into kv values (2, 'two')") ==
+              (lines{"C INSERT 0 1", "C INSERT 0 1", "Z I"}));
+  CHECK_LINES(c.query("select * from kv") == (lines{"T k v", "D 1 one", "D 2 two", "C SELECT 2", "Z I"}));
+  CHECK_LINES(c.query("select v from kv where k = 3") == (lines{"T v", "C SELECT 0", "Z I"}));
+  CHECK_LINES(c.query("update kv set v = 'uno' where k = 1; select v from kv where k = 1") ==
+              (lines{"C UPDATE 1", "T v", "D uno", "C SELECT 1", "Z I"}));
+  CHECK_LINES(c.query("select sum(g) from generate_series(1, 3000000) g") ==
+              (lines{"T sum", "D 4500001500000", "C SELECT 1", "Z I"}));
+  CHECK_LINES(c.query("insert into kv values (null, 'x')") == (lines{"E ERROR 23502", "Z I"}));
+  CHECK_LINES(c.query("set application_name = x; show application_name") ==
+              (lines{"C SET", "T application_name", "D x", "C SHOW", "Z I"}));
+  CHECK_LINES(c.query("show nothing") == (lines{"T nothing", "E ERROR 42704", "Z I"}));
+  CHECK_LINES(c.query("select 1; frobnicate") == (lines{"E ERROR 42601", "Z I"}));
+  CHECK_LINES(c.query(" ; ") == (lines{"I", "Z I"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_failed_transaction_waits_for_its_end) {
+  world w(1);
+  client c(w);
+  CHECK_LINES(c.query("begin") == (lines{"C BEGIN", "Z T"}));
+  CHECK_LINES(c.query("insert into kv values (1, 'one')") == (lines{"C INSERT 0 1", "Z T"}));
+  CHECK_LINES(c.query("insert into kv values (1, 'one')") == (lines{"E ERROR 23505", "Z E"}));
+  CHECK_LINES(c.query("show server_version") == (lines{"T server_version", "E ERROR 25P02", "Z E"}));
+  CHECK_LINES(c.query("commit") == (lines{"N WARNING 01000", "C ROLLBACK", "Z I"}));
+  CHECK_LINES(c.query("begin; commit") == (lines{"C BEGIN", "C COMMIT", "Z I"}));
+}
+
+BOOST_DATA_TEST_CASE(the_extended_protocol_is_answered_in_order, bdata::xrange(10), seed) {
+  world w(static_cast<std::uint64_t>(seed));
+  client c(w);
+  c.parse("", "select $1::int, 'x'");
+  c.send('D', 'S', "");
+  c.bind("", "", "42");
+  c.send('D', 'P', "");
+  c.execute("");
+  CHECK_LINES(c.sync() ==
+              (lines{"1", "t 23", "T ?column? ?column?", "2", "T ?column? ?column?", "D 42 x", "C SELECT 1", "Z I"}));
+  c.parse("insertion", "insert into kv values ($1, 'v')");
+  c.send('D', 'S', "insertion");
+  for (const char* key : {"1", "2"}) c.bind("", "insertion", key), c.execute("");
+  CHECK_LINES(c.sync() == (lines{"1", "t 20", "n", "2", "C INSERT 0 1", "2", "C INSERT 0 1", "Z I"}));
+  c.parse("", "");
+  c.bind("", "");
+  c.execute("");
+  CHECK_LINES(c.sync() == (lines{"1", "2", "I", "Z I"}));
+  c.send('C', 'S', "insertion");
+  c.bind("", "insertion", "3");
+  CHECK_LINES(c.sync() == (lines{"3", "E ERROR 26000", "Z I"}));
+}
+
+BOOST_AUTO_TEST_CASE(after_an_error_everything_is_skipped_until_sync) {
+  world w(2);
+  client c(w);
+  c.parse("", "frobnicate");
+  c.bind("", "");
+  c.execute("");
+  c.send('Q', "select 1");
+  CHECK_LINES(c.receive() == (lines{"E ERROR 42601"}));
+  CHECK_LINES(c.sync() == (lines{"Z I"}));
+  c.parse("p", "select $1::int");
+  c.parse("p", "select 2");
+  CHECK_LINES(c.sync() == (lines{"1", "E ERROR 42P05", "Z I"}));
+  c.bind("", "p", "many");
+  CHECK_LINES(c.sync() == (lines{"E ERROR 22P02", "Z I"}));
+  c.bind("", "p");
+  CHECK_LINES(c.sync() == (lines{"E ERROR 08P01", "Z I"}));
+  c.parse("", "select 1; select 2");
+  CHECK_LINES(c.sync() == (lines{"E ERROR 42601", "Z I"}));
+}
+
+BOOST_DATA_TEST_CASE(a_cursor_moves_on_by_execute, bdata::xrange(10), seed) {
+  world w(static_cast<std::uint64_t>(seed));
+  client c(w);
+  (void)c.query("begin");
+  c.parse("", "select g from generate_series(1, 5) g");
+  c.bind("cursor", "");
+  c.execute("cursor", 2);
+  CHECK_LINES(c.sync() == (lines{"1", "2", "D 1", "D 2", "s", "Z T"}));
+  c.execute("cursor", 2);
+  CHECK_LINES(c.sync() == (lines{"D 3", "D 4", "s", "Z T"}));
+  c.execute("cursor", 2);
+  CHECK_LINES(c.sync() == (lines{"D 5", "C SELECT 1", "Z T"}));
+  (void)c.query("commit");
+  c.execute("cursor");
+  CHECK_LINES(c.sync() == (lines{"E ERROR 34000", "Z I"}));
+}
+
+// max_output is below the rows, so a session that did not wait would end.
+BOOST_DATA_TEST_CASE(rows_wait_for_a_client_that_reads_slowly, bdata::xrange(6), seed) {
+  world w(static_cast<std::uint64_t>(seed));
+  client slow(w), other(w);
+  slow.send('Q', "select g from generate_series(1, 20000) g");
+  CHECK_LINES(other.query("select 1") == (lines{"T ?column?", "D 1", "C SELECT 1", "Z I"}));
+  const lines all = slow.receive(10'000);
+  BOOST_REQUIRE_EQUAL(all.size(), 20'003U);
+  BOOST_TEST(all[20'000] == "D 20000");
+  BOOST_TEST(all[20'001] == "C SELECT 20000");
+}
+
+BOOST_DATA_TEST_CASE(a_sleep_ends_at_its_time_or_by_a_cancel, bdata::xrange(10), seed) {
+  world w(static_cast<std::uint64_t>(seed));
+  client c(w), other(w);
+  const std::string sql = "select pg_sleep(2.5)";
+  BOOST_TEST(c.query(sql).empty());
+  w.sim().advance(2400ms);
+  BOOST_TEST(c.receive().empty());
+  BOOST_TEST(other.query("select 1").size() == 4U);
+  w.sim().advance(200ms);
+  CHECK_LINES(c.receive() == end_of_sleep);
+  (void)c.query(sql);
+  c.cancel(w, true);
+  BOOST_TEST(c.receive().empty());
+  c.cancel(w);
+  CHECK_LINES(c.receive() == canceled);
+  c.cancel(w);  // there is nothing to cancel
+  (void)c.query(sql);
+  w.sim().advance(2600ms);
+  CHECK_LINES(c.receive() == end_of_sleep);
+}
+
+BOOST_AUTO_TEST_CASE(a_statement_has_a_time_limit) {
+  world w(3, [](service& all) { all.statement_timeout = 2s; });
+  client c(w);
+  (void)c.query("select pg_sleep(100)");
+  w.sim().advance(1900ms);
+  BOOST_TEST(c.receive().empty());
+  w.sim().advance(200ms);
+  CHECK_LINES(c.receive() == canceled);
+  (void)c.query("set statement_timeout = 100");
+  (void)c.query("select pg_sleep(100)");
+  w.sim().advance(200ms);
+  CHECK_LINES(c.receive() == canceled);
+  (void)c.query("set statement_timeout = 0");
+  (void)c.query("select pg_sleep(100)");
+  w.sim().advance(101s, 1s);
+  CHECK_LINES(c.receive() == end_of_sleep);
+}
+
+BOOST_DATA_TEST_CASE(a_client_that_leaves_ends_its_statement, bdata::xrange(6), seed) {
+  world w(static_cast<std::uint64_t>(seed));
+  client c(w);
+  (void)c.query("select pg_sleep(100)");
+  BOOST_TEST(w.all().sessions == 1U);
+  c.close();
+  BOOST_TEST(w.all().sessions == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(silent_clients_are_told_and_closed) {
+  world w(4, [](service& all) { all.idle_timeout = 10s, all.login_timeout = 5s; });
+  client silent(w, false), idle(w), busy(w);
+  w.sim().advance(4900ms);
+  BOOST_TEST(!silent.at_end());
+  w.sim().advance(200ms);
+  CHECK_LINES(silent.receive() == (lines{"E FATAL 57014"}));
+  BOOST_TEST(silent.at_end());
+  (void)busy.query("select pg_sleep(20)");
+  w.sim().advance(6s);
+  CHECK_LINES(idle.receive() == (lines{"E FATAL 57P05"}));
+  BOOST_TEST(idle.at_end());
+  w.sim().advance(15s);
+  CHECK_LINES(busy.receive() == end_of_sleep);
+  w.sim().advance(9s);
+  BOOST_TEST(!busy.at_end());
+}
+
+BOOST_AUTO_TEST_CASE(too_many_clients_are_told) {
+  world w(5, [](service& all) { all.max_connections = 1; });
+  client first(w), second(w);
+  CHECK_LINES(second.greeting() == (lines{"E FATAL 53300"}));
+  BOOST_TEST(second.at_end());
+  (void)first.query("select pg_sleep(100)");
+  first.cancel(w);  // a CancelRequest is no session
+  CHECK_LINES(first.receive() == canceled);
+  first.close();
+  CHECK_LINES(client(w).greeting() == (lines{"R 0", "K", "Z I"}));
+}
+
+BOOST_DATA_TEST_CASE(a_drain_lets_statements_finish, bdata::xrange(6), seed) {
+  world w(static_cast<std::uint64_t>(seed));
+  client idle(w), busy(w);
+  (void)busy.query("select pg_sleep(5)");
+  w.drain();
+  CHECK_LINES(idle.receive() == (lines{"E FATAL 57P01"}));
+  BOOST_TEST(idle.at_end());
+  BOOST_TEST(busy.receive().empty());
+  w.sim().advance(5100ms);
+  CHECK_LINES(busy.receive() == (lines{"T pg_sleep", "D ", "C SELECT 1", "Z I", "E FATAL 57P01"}));
+  w.sim().advance(2s);
+  BOOST_TEST(w.has_finished());
+}
+
+BOOST_DATA_TEST_CASE(malformed_messages_are_fatal,
+                     bdata::make({std::string("Q\0\0\0\3", 5), std::string("Q\x7f\0\0\0", 5),
+                                  std::string("B\0\0\0\5x", 6), std::string("Q\0\0\0\6ab", 7),
+                                  std::string("\1\0\0\0\4", 5)}),
+                     message) {
+  world w(6);
+  client c(w), other(w), fresh(w, false);
+  c.send_raw(message);
+  CHECK_LINES(c.receive() == (lines{"E FATAL 08P01"}));
+  BOOST_TEST(c.at_end());
+  BOOST_TEST(other.query("select 1").size() == 4U);
+  fresh.send_raw("GET / HTTP/1.1\r\n\r\n");
+  CHECK_LINES(fresh.receive() == (lines{"E FATAL 08P01"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_password_is_asked_for) {
+  world w(7, [](service& all) { all.users.add("ann", "secret"); });
+  client c(w);
+#ifdef QUINTET_EXAMPLE_SCRAM
+  CHECK_LINES(c.greeting() == (lines{"R 10"}));
+  const std::string first = "n,,n=,r=abc";
+  c.send('p', "SCRAM-SHA-256", static_cast<std::int32_t>(first.size() + 1), first);
+  CHECK_LINES(c.receive() == (lines{"R 11"}));
+  c.send('p', "c=biws,r=abc,p=AAAA");
+#else
+  CHECK_LINES(c.greeting() == (lines{"R 3"}));
+  c.send('p', "Secret");
+#endif
+  CHECK_LINES(c.receive() == (lines{"E FATAL 28P01"}));
+  BOOST_TEST(c.at_end());
+  client rude(w);
+  rude.send('Q', "select 1");
+  CHECK_LINES(rude.receive() == (lines{"E FATAL 08P01"}));
+}
+
+}  // namespace
