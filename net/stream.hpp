@@ -4,3 +4,4 @@
 
 #include "connection/stream.hpp"          // IWYU pragma: export
 #include "connection/stream_session.hpp"  // IWYU pragma: export
+#include "loop/waiting.hpp"               // IWYU pragma: export

@@ -37,7 +37,10 @@ constexpr std::array all_reasons{errc::end_of_stream,
                                  errc::stream_truncated,
                                  errc::untrusted_proxy,
                                  errc::malformed_proxy_header,
-                                 errc::missing_proxy_header};
+                                 errc::missing_proxy_header,
+                                 errc::request_cancelled,
+                                 errc::deadline_passed,
+                                 errc::draining};
 
 BOOST_AUTO_TEST_CASE(each_reason_has_its_own_text) {
   std::set<std::string> texts;

@@ -20,7 +20,6 @@ cat > "$work/prelude.hpp" << 'END'
 #include <quintet/net/connection.hpp>
 #include <quintet/net/framed.hpp>
 #include <quintet/net/stream.hpp>
-#include <quintet/net/waiting.hpp>
 #include <quintet/threadmodels/client.hpp>
 #include <quintet/threadmodels/server.hpp>
 

@@ -50,7 +50,7 @@ class world {
 
   quintet::testing::simulation& sim() { return sim_; }
   service& all() { return all_; }
-  void drain() { server_.drain(10s), sim_.run_until_quiet(); }
+  void drain() { server_.drain(std::chrono::seconds(10)), sim_.run_until_quiet(); }
   [[nodiscard]] bool has_finished() { return server_.main_loop().finished(); }
 
  private:

@@ -14,10 +14,22 @@ awaitable<> stream::drive(stream& s) {
   try {
     co_await s.make_coroutine();
   } catch (...) {
-    connection_handoff::report_exception(s);
-    by_exception = true;
+    by_exception = !s.is_cancellation();
+    if (by_exception) connection_handoff::report_exception(s);
   }
   s.ended(by_exception);
+}
+
+// In a catch block: what a cancelled operation throws may end the coroutine, and is no error of the handler.
+bool stream::is_cancellation() const noexcept {
+  if (!heard_.is_cancelled()) return false;
+  try {
+    throw;
+  } catch (const boost::system::system_error&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
 }
 
 void stream::run_open() noexcept {

@@ -215,6 +215,7 @@ class stream : public connection, private coroutine_host {
   void resume_watched(std::coroutine_handle<> waiting) noexcept final;
   void ended(bool by_exception) noexcept;
   static awaitable<> drive(stream& s);
+  [[nodiscard]] bool is_cancellation() const noexcept;
 
   void on_received(bytes arrived) noexcept final;
   void run_open() noexcept final;

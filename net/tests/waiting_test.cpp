@@ -4,7 +4,6 @@
 #include "world.hpp"
 
 #include <quintet/net/stream.hpp>
-#include <quintet/net/waiting.hpp>
 
 #include <boost/test/data/test_case.hpp>
 

@@ -11,10 +11,8 @@
 #include "waiting.hpp"
 
 #include <quintet/net/asio.hpp>
-#include <quintet/net/cancellation.hpp>
 #include <quintet/net/engine/engine.hpp>
 #include <quintet/net/stream.hpp>
-#include <quintet/net/waiting.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <boost/asio/steady_timer.hpp>
@@ -316,7 +314,7 @@ BOOST_DATA_TEST_CASE(helpers_run_functions_beside_the_loop, data::make({model::s
   client c = begin(srv);
   BOOST_TEST(eventually([&] { return begun == 1; }));
   client queued = begin(srv);
-  queued.reset();  // its function waits for the helper, and never begins
+  queued.reset();      // its function waits for the helper, and never begins
   begin(srv).reset();  // by now the loop has heard that
   c.reset();
   BOOST_TEST(eventually([&] { return log.all().size() == 6; }));

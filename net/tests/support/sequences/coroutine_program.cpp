@@ -3,7 +3,6 @@
 #include "coroutine_program.hpp"
 
 #include <quintet/net/stream.hpp>
-#include <quintet/net/waiting.hpp>
 
 #include <chrono>
 #include <optional>

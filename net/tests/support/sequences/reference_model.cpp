@@ -186,8 +186,8 @@ bool reference_model::is_late_enough(const life& l, const error_code& why) const
   const time_point now = stage_.now();
   if (!l.has_client) return true;
   if (why == errc::first_byte_timeout) return l.client_sent == l.unread && now - l.opened_at >= first_byte_limit;
-  // While output waits and the client leaves some unread, only its reading counts as progress. Behind a full window more
-  // may wait than the program has written: broadcasts.
+  // While output waits and the client leaves some unread, only its reading counts as progress. Behind a full window
+  // more may wait than the program has written: broadcasts.
   const bool is_behind = l.arrived > l.read && (!has_left(l) || is_window_full(l));
   const time_point last_taken = is_behind ? l.last_read : l.last_out;
   const bool only_output = is_behind && l.limits.send_timeout == 0s;

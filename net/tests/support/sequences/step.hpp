@@ -46,13 +46,13 @@ enum class action : std::uint8_t {
   abort_other,
   cancel_other,  ///< registry.cancel() of another connection
   cancel_on,     ///< chooses the reasons that cancel
-  connect_out,  ///< begins to connect, to this server or to a silent address
-  dawdle,       ///< replies; on a pool, the loops run turns meanwhile
-  offload,      ///< coroutine only
+  connect_out,   ///< begins to connect, to this server or to a silent address
+  dawdle,        ///< replies; on a pool, the loops run turns meanwhile
+  offload,       ///< coroutine only
   sleep,
   sleep_until_deadline,  ///< sleeps within with_deadline()
   read_by,               ///< reads within with_read_deadline()
-  read_exactly,  ///< coroutine: the way of reading from now on
+  read_exactly,          ///< coroutine: the way of reading from now on
   read_until,
   read_message,
   read,
