@@ -9,7 +9,6 @@
 namespace postgres {
 namespace {
 
-const fatal_error login_has_taken_too_long("57014", "canceling authentication due to timeout");
 constexpr std::size_t most_kept = 1000;  // prepared statements of a session, and portals
 
 std::vector<format> take_formats(message_reader& in) {
@@ -63,62 +62,28 @@ void keep(std::map<std::string, T>& in, const std::string& name, T added, const 
   in[name] = std::move(added);
 }
 
-// One of the sessions that there may be.
-class seat {
- public:
-  explicit seat(service& in) : all_(in) {
-    if (all_.sessions.fetch_add(1) < all_.max_connections) return;
-    --all_.sessions;
-    throw fatal_error("53300", "sorry, too many clients already");
-  }
-  ~seat() { --all_.sessions; }
-  seat(const seat&) = delete;
-  seat& operator=(const seat&) = delete;
+seat take_seat(service& all) {
+  seat taken((++all.sessions, &all.sessions));
+  if (all.sessions > all.max_connections) throw fatal_error("53300", "sorry, too many clients already");
+  return taken;
+}
 
- private:
-  service& all_;
-};
-
-// Ends the connection with these words if it waits for a message at that time.
-class time_limit {
- public:
-  time_limit(stream& s, std::chrono::seconds after, const fatal_error& words) : loop_(s.loop()) {
-    if (after.count() == 0) return;
-    auto end = [lives = lives_, words](quintet::connection& c) {
-      if (!*lives) return;
-      message_writer out;
-      out.response('E', "FATAL", words);
-      c.write(out.data());
-      c.close();
-    };
-    timer_ = loop_.after(after, [&to = s.registry(), id = s.id(), end] { (void)to.post(id, end); });
-  }
-  ~time_limit() {
-    *lives_ = false;
-    (void)loop_.cancel(timer_);
-  }
-  time_limit(const time_limit&) = delete;
-  time_limit& operator=(const time_limit&) = delete;
-
- private:
-  quintet::event_loop& loop_;
-  std::shared_ptr<bool> lives_ = std::make_shared<bool>(true);
-  quintet::timer_id timer_{};
-};
+quintet::time_point in(stream& s, std::chrono::seconds time) {
+  return time.count() > 0 ? s.loop().now() + time : quintet::time_point::max();
+}
 
 }  // namespace
 
 awaitable<> session::operator()(stream& s) {
   using quintet::errc;
   try {
-    const auto given = co_await read_startup(s);
-    if (given.empty()) co_return;  // it was a CancelRequest
-    const seat taken(*all_);
-    co_await log_in(s, given);
-    co_await serve(s);
+    const seat taken = co_await log_in(s);
+    if (taken) co_await serve(s);
   } catch (const sql_error& e) {  // all errors of a login are fatal
     out_.response('E', "FATAL", e);
   } catch (const boost::system::system_error& e) {
+    if (e.code() == errc::deadline_passed)
+      out_.response('E', "FATAL", {"57014", "canceling authentication due to timeout"});
     const bool is_malformed = e.code() == errc::malformed_message || e.code() == errc::message_too_big;
     if (is_malformed) out_.response('E', "FATAL", {"08P01", "invalid message length"});
     if (!is_malformed && e.code() != errc::end_of_stream) s.close(e.code());
@@ -128,8 +93,11 @@ awaitable<> session::operator()(stream& s) {
 
 // ---- Startup --------------------------------------------------------------------------------------------------------
 
-awaitable<> session::log_in(stream& s, const parameters& given) {
-  const time_limit limit(s, all_->login_timeout, login_has_taken_too_long);
+awaitable<seat> session::log_in(stream& s) {
+  const auto limit = s.with_read_deadline(in(s, all_->login_timeout));
+  const parameters given = co_await read_startup(s);
+  if (given.empty()) co_return nullptr;
+  seat taken = take_seat(*all_);
   const std::string user = find(given, "user", "28000", "parameter");
   // A client on a Unix socket need not be asked if the system says that it is this user (SO_PEERCRED): here.
   if (!all_->users.empty()) {
@@ -146,12 +114,12 @@ awaitable<> session::log_in(stream& s, const parameters& given) {
   out_.message('K', static_cast<std::int32_t>(key >> 32U), static_cast<std::int32_t>(key));  // BackendKeyData
   out_.message('Z', status_);                                                                // ReadyForQuery
   co_await send(s);
+  co_return taken;
 }
 
 // Requests for encryption are refused. Then comes a StartupMessage, or a CancelRequest, which has no parameters and
 // gets no answer.
 awaitable<session::parameters> session::read_startup(stream& s) {
-  const time_limit limit(s, all_->login_timeout, login_has_taken_too_long);
   startup_codec codec(largest_startup_message);
   for (int packets = 0; packets < 3; ++packets) {
     message_reader in((co_await s.read_message(codec)).value());
@@ -199,11 +167,13 @@ awaitable<> session::serve(stream& s) {
 }
 
 awaitable<bytes> session::read(stream& s) {
-  const time_limit limit(s, all_->idle_timeout, {"57P05", "terminating connection due to idle-session timeout"});
+  const auto limit = s.with_read_deadline(in(s, all_->idle_timeout));
   message_codec codec(largest_message);
   const auto message = co_await s.read_message(codec);
-  if (s.draining() && !message) throw fatal_error("57P01", "terminating connection due to administrator command");
-  co_return message.value();
+  if (message) co_return *message;
+  if (s.draining()) throw fatal_error("57P01", "terminating connection due to administrator command");
+  if (limit.has_passed()) throw fatal_error("57P05", "terminating connection due to idle-session timeout");
+  throw boost::system::system_error(message.error());
 }
 
 awaitable<> session::send(stream& s) {

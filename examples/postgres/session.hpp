@@ -44,6 +44,12 @@ struct service {
   std::atomic<std::size_t> sessions{0};
 };
 
+/// One of the sessions that there may be.
+struct leaving {
+  void operator()(std::atomic<std::size_t>* sessions) const noexcept { --*sessions; }
+};
+using seat = std::unique_ptr<std::atomic<std::size_t>, leaving>;
+
 /// Returns what SHOW shows.
 [[nodiscard]] std::map<std::string, std::string> initial_settings(std::chrono::seconds statement_timeout);
 
@@ -59,7 +65,7 @@ class session {
   // session.cpp
   using parameters = std::map<std::string, std::string>;
   awaitable<parameters> read_startup(stream& s);
-  awaitable<> log_in(stream& s, const parameters& given);
+  awaitable<seat> log_in(stream& s);
   awaitable<> serve(stream& s);
   awaitable<bytes> read(stream& s);
   awaitable<> process(stream& s, char type, message_reader in);
