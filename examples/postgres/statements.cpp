@@ -2,6 +2,8 @@
 // statements: what statements do. A place for the executor of a database of your own.
 #include "session.hpp"
 
+#include <quintet/net/waiting.hpp>
+
 #include <boost/system/system_error.hpp>
 
 #include <algorithm>

@@ -11,14 +11,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 
 namespace {
 
 namespace bdata = boost::unit_test::data;
-using namespace std::chrono_literals;
-using namespace postgres;
-using namespace postgres::testing;
+using namespace example::test;
 
 const lines end_of_sleep{"T pg_sleep", "D ", "C SELECT 1", "Z I"}, canceled{"T pg_sleep", "E ERROR 57014", "Z I"};
 

@@ -11,7 +11,7 @@ refused() {
   [[ $out == "$2: "*"$1"* && $out != *$'\n'* ]] || fail "${*:2}: says '$out', without '$1'"
 }
 
-for example in echo echo_coroutine echo_static kv chat http_hello slow_query client_in_coroutine time embed proxy prefork \
+for example in echo echo_coroutine echo_static kv chat http_hello slow_query client_in_coroutine time embed proxy prefork postgres \
   "${tutorial[@]}" "${optional[@]}"; do
   out=$("$examples/$example" --help) || fail "$example --help"
   [[ $out == *--port*'Try it:'* ]] || fail "$example --help prints $out"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// postgres_world: a PostgreSQL server on a network and a clock in memory, and its clients.
+// postgres_world: a PostgreSQL server and its clients on a network and a clock in memory.
 #pragma once
 
 #include "postgres/session.hpp"
@@ -13,16 +13,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace postgres::testing {
+namespace example::test {
 
+using namespace std::chrono_literals;
+using namespace postgres;  // NOLINT: for tests only
 using lines = std::vector<std::string>;
 
-inline quintet::connection_limits small_limits() {
+quintet::connection_limits small_limits() {
   quintet::connection_limits limits;
   limits.high_watermark = 64 * 1024;
   limits.low_watermark = 16 * 1024;
@@ -50,7 +51,7 @@ class world {
 
   quintet::testing::simulation& sim() { return sim_; }
   service& all() { return all_; }
-  void drain() { server_.drain(std::chrono::seconds(10)), sim_.run_until_quiet(); }
+  void drain() { server_.drain(10s), sim_.run_until_quiet(); }
   [[nodiscard]] bool has_finished() { return server_.main_loop().finished(); }
 
  private:
@@ -65,7 +66,7 @@ class world {
                           session(all_)};
 };
 
-std::string to_line(quintet::bytes message) {
+inline std::string to_line(quintet::bytes message) {
   const char type = message.front();
   message_reader in(message.substr(message_header));
   std::string line(1, type);
@@ -167,4 +168,4 @@ class client {
   lines greeting_;
 };
 
-}  // namespace postgres::testing
+}  // namespace example::test
