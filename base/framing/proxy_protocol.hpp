@@ -24,13 +24,16 @@ struct proxied_end {
   std::uint8_t size = 0;                      ///< 4: IPv4, 16: IPv6, 0: no IP address, or none is told
   std::uint16_t port = 0;                     ///< in host byte order
 
+  /// Returns the octets that count.
   [[nodiscard]] std::span<const unsigned char> ip() const noexcept { return {octets.data(), size}; }
+  /// Compares address and port.
   bool operator==(const proxied_end&) const = default;
 };
 
 /// What the beginning of a stream says. Both ends are of one family. Without octets, the connection's own addresses are
 /// right: the proxy connects for itself (LOCAL), such as for a health check, or it does not know the client.
 struct proxy_header {
+  /// The result of parsing.
   enum class state : std::uint8_t { incomplete, complete, malformed };
   state is = state::incomplete;  ///< the result
   std::size_t size = 0;          ///< complete: bytes of the header

@@ -181,7 +181,8 @@ void connection_core::turn_ends() noexcept {
 // The handler's output had exceeded the high watermark or its quantum. Other tasks have run since.
 void connection_core::continue_writing() noexcept {
   if (has_ended() || baton_is_out()) return;
-  if (!waits_for_room() || is_closing() || output_.queue_size() > applied_limits().low_watermark) return run_steps();
+  const bool has_room = output_.queue_size() <= applied_limits().low_watermark;
+  if (!waits_for_room() || is_closing() || !(has_room || heard_.is_cancelled())) return run_steps();
   // A callback gets the input again that it left when it stopped. A coroutine still reads it.
   if (!constants_.keeps_baton && baton_flags().input.has_unread) connection_input::note_unseen(*this, true);
   if (!connection_output::end_wait(*this)) return run_steps();
@@ -205,7 +206,14 @@ void connection_core::abort() noexcept {
 
 void connection_core::tell(cancel_reason what) noexcept {
   heard_.tell(what);
-  if (baton_is_out() && heard_.is_cancelled()) interrupt();
+  if (heard_.is_cancelled()) interrupt();
+}
+
+// By the fair queue: callers may be in the middle of a step.
+void connection_core::wake_writer() noexcept {
+  if (has_ended() || baton_is_out() || !constants_.keeps_baton || !waits_for_room()) return;
+  if (!make_extras()) return out_of_memory();
+  if (!static_cast<const fair_task&>(*extras_).is_linked()) loop_.schedule_fair(*extras_);
 }
 
 // A request ends when the handler returns the baton.

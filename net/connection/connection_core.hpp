@@ -49,7 +49,7 @@ class session_interface : public connection_context {
   /// [loop] The last call if the connection has migrated.
   virtual void discard() noexcept {}
   [[nodiscard]] virtual const char* handler_type() const noexcept = 0;
-  /// [loop] Cancels what the baton's holder awaits now.
+  /// [loop] Cancels what the baton's holder awaits now. Without a holder, a coroutine that waits for room goes on.
   virtual void interrupt() noexcept {}
 
  protected:
@@ -148,6 +148,8 @@ class connection_core : public session_interface, public loop_member, public wor
   void fail_for_good(cancel_reason why) noexcept;
   /// Notes what the handler can ask for. If it cancels, cancels what a coroutine awaits.
   void tell(cancel_reason what) noexcept;
+  /// A coroutine that waits for room goes on in this turn or the next.
+  void wake_writer() noexcept;
   /// Cancels the request that the handler works on, if any.
   void cancel_request() noexcept;
   /// A batch off the fast path has answered all input, and no clock ran before it.

@@ -96,13 +96,14 @@ class stream : public connection, private coroutine_host {
   }
 
   /// [baton] Waits if output is above `high_watermark` or the quantum is used up: sends, until output is down to
-  /// `low_watermark` and others have had their turn. Returns false if the connection has failed.
+  /// `low_watermark` and others have had their turn, or until the request is cancelled. Returns false if it is, or if
+  /// the connection has failed.
   auto until_writable() noexcept {
     struct awaiter {
       stream& s;
-      bool await_ready() const noexcept { return s.has_ended() || !s.output_.is_full(s); }
+      bool await_ready() const noexcept { return s.has_ended() || s.heard_.is_cancelled() || !s.output_.is_full(s); }
       void await_suspend(std::coroutine_handle<> waiting) const noexcept { s.wait_for_room(waiting); }
-      bool await_resume() const noexcept { return !s.has_ended(); }
+      bool await_resume() const noexcept { return !s.has_ended() && !s.heard_.is_cancelled(); }
     };
     return awaiter{*this};
   }
@@ -222,8 +223,12 @@ class stream : public connection, private coroutine_host {
   std::size_t run_batch(bytes) noexcept final;
   void run_writable() noexcept final;
   void run_close(error_code) noexcept final;
-  void interrupt() noexcept final { cancel_operations(); }
-  void reads_expire() noexcept final;
+  void interrupt() noexcept final {
+    cancel_operations();
+    wake_writer();
+  }
+  void deadline_passed(bool of_reads) noexcept final { of_reads ? reads_expire() : interrupt(); }
+  void reads_expire() noexcept;
 
   // First: these lie in the padding behind coroutine_host.
   bool closing_ = false;       // the connection is closed; it is destroyed after the coroutine has ended

@@ -79,8 +79,10 @@ class coroutine_host {
   using operation_list = boost::intrusive::list<cancellable, boost::intrusive::constant_time_size<false>>;
   event_loop& host_loop_;
   friend class deadline_guard;
-  /// [loop] The time of a deadline for reads has passed.
-  virtual void reads_expire() noexcept {}
+  /// [loop] The time of a deadline has passed: for reads, or for what cancel_operations() cancels.
+  virtual void deadline_passed(bool of_reads) noexcept {
+    if (!of_reads) cancel_operations();
+  }
   cancel_state& reasons_;
   operation_list operations_;
   deadline_guard* innermost_ = nullptr;
@@ -111,9 +113,9 @@ class [[nodiscard]] deadline_guard final : private timer {
   friend class coroutine_host;
   void expired() noexcept override {
     has_passed_ = true;
-    if (of_reads_) return host_.reads_expire();
+    if (of_reads_) return host_.deadline_passed(true);
     host_.reasons_.tell(cancel_reason::deadline);
-    if (host_.reasons_.is_cancelled()) host_.cancel_operations();
+    if (host_.reasons_.is_cancelled()) host_.deadline_passed(false);
   }
   coroutine_host& host_;
   deadline_guard* const outer_;

@@ -23,6 +23,7 @@ namespace quintet {
 ///     unix:                         output only: a Unix peer without a name, as most have
 class address {
  public:
+  /// The forms above, and none.
   enum class kind : std::uint8_t { none, ipv4, ipv6, unix_path, unix_abstract, unix_unnamed };
   /// The whole IPv4 address, or the first half of an IPv6 one: providers assign each customer such a network.
   using network_type = std::array<std::uint8_t, 9>;
@@ -36,9 +37,13 @@ class address {
   /// Copies a system address. An IPv4-mapped IPv6 one, as of a dual-stack listener's peer, becomes IPv4.
   address(const sockaddr* from, socklen_t size) noexcept;
 
+  /// Returns the kind.
   [[nodiscard]] kind type() const noexcept { return kind_; }
+  /// Returns whether it is an IPv4 or IPv6 address.
   [[nodiscard]] bool is_ip() const noexcept { return kind_ == kind::ipv4 || kind_ == kind::ipv6; }
+  /// Returns whether it is that of a Unix socket, with or without a name.
   [[nodiscard]] bool is_unix() const noexcept { return kind_ >= kind::unix_path; }
+  /// Returns the text in one of the forms above.
   [[nodiscard]] std::string to_string() const;
   /// Returns "127.0.0.1" or "::1"; empty for a Unix socket.
   [[nodiscard]] std::string host() const;
@@ -55,6 +60,7 @@ class address {
   [[nodiscard]] const sockaddr* data() const noexcept { return reinterpret_cast<const sockaddr*>(&storage_); }
   [[nodiscard]] socklen_t size() const noexcept { return size_; }
 
+  /// Compares kind, address and port.
   friend bool operator==(const address& a, const address& b) noexcept;
 
  private:

@@ -36,10 +36,10 @@ namespace data = boost::unit_test::data;
 using namespace std::chrono_literals;
 
 /// What a handler does while it has a request, until it is told to stop.
-enum class wait_for { sleep, an_event, asio_timer, function, guarded_sleep };
+enum class wait_for { sleep, an_event, asio_timer, function, guarded_sleep, room };
 std::ostream& operator<<(std::ostream& out, wait_for w) { return out << "wait " << static_cast<int>(w); }
-constexpr std::array all_waits{wait_for::sleep, wait_for::an_event, wait_for::asio_timer, wait_for::function,
-                               wait_for::guarded_sleep};
+constexpr std::array all_waits{wait_for::sleep,    wait_for::an_event,      wait_for::asio_timer,
+                               wait_for::function, wait_for::guarded_sleep, wait_for::room};
 
 struct journal {
   void note(std::string what) {
@@ -97,7 +97,11 @@ awaitable<> wait(stream& s, const ward& w) {
     case wait_for::guarded_sleep: {
       const auto limit = s.with_deadline(s.loop().now() + 24h);
       (void)co_await sleep_for(24h);
+      break;
     }
+    case wait_for::room:
+      do s.write(std::string(100'000, 'x'));
+      while (co_await s.until_writable());
   }
 }
 
@@ -139,6 +143,11 @@ client begin(running<server>& srv) {
   c.send("go\n");
   BOOST_TEST(c.receive_line() == "working");
   return c;
+}
+
+/// Without what was written until there was no room.
+std::string without_filler(const std::string& text) {
+  return text.substr(std::min(text.size(), text.find_first_not_of('x')));
 }
 
 BOOST_DATA_TEST_CASE(a_reset_cancels_what_a_handler_waits_for, data::make(all_models) * data::make(all_waits), kind,
@@ -202,7 +211,7 @@ BOOST_DATA_TEST_CASE(a_cancel_ends_with_its_request, data::make(all_models) * da
   c.send("one\ntwo\n");  // already there when the first is cancelled
   BOOST_TEST(!srv->connections().cancel(cancel_key(key.load())));
   BOOST_TEST(eventually([&] { return log.has("cancelled"); }));
-  BOOST_TEST(c.receive_line() == "one");
+  BOOST_TEST(without_filler(c.receive_line()) == "one");
   BOOST_TEST(c.receive_line() == "fine");
   BOOST_TEST(c.receive_line() == "two");
   BOOST_TEST(c.receive_line() == "fine");
@@ -219,7 +228,7 @@ BOOST_DATA_TEST_CASE(a_drain_that_cancels_reaches_what_waits, data::make(all_mod
   running<server> srv(options_for(kind), warden{{.how = how, .cancels = {cancel_reason::drain}, .log = &log}});
   client c = begin(srv);
   srv->drain(24h);
-  BOOST_TEST(c.receive_rest().empty());
+  BOOST_TEST(without_filler(c.receive_rest()).empty());
   c.close();
   srv.join();
   BOOST_TEST(log.has("drain"));

@@ -110,7 +110,10 @@ awaitable<> write_much(reading& r, std::uint32_t amount) {
       open = co_await r.s.until_writable();
       r.l.waits_for_room = false;
     }
-    r.l.knows_of_failure |= !open;
+    const cancel_reason why = r.s.cancelled().why();
+    const bool lives =
+        why == cancel_reason::cancelled || why == cancel_reason::drain || why == cancel_reason::peer_reset;
+    r.l.knows_of_failure |= !open && !lives;
     if (!open) co_return;
   }
 }
