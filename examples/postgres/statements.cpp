@@ -2,7 +2,7 @@
 // statements: what statements do. A place for the executor of a database of your own.
 #include "session.hpp"
 
-#include <quintet/net/waiting.hpp>
+#include <quintet/net/stream.hpp>
 
 #include <boost/system/system_error.hpp>
 
