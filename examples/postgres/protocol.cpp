@@ -30,7 +30,7 @@ std::string encoded(std::uint64_t n) {
 
 std::int16_t size_of(type t) noexcept {
   if (t == type::int2) return 2;
-  if (t == type::int4 || t == type::void_) return 4;
+  if (t == type::int4 || t == type::no_value) return 4;
   return t == type::int8 || t == type::float8 ? 8 : -1;
 }
 
@@ -48,7 +48,7 @@ std::string to_binary(bytes text, type of) {
 }
 
 std::string to_text(bytes binary, type of) {
-  if (of == type::text || of == type::void_) return std::string(binary);
+  if (of == type::text || of == type::no_value) return std::string(binary);
   if (size_of(of) < 0) throw sql_error("0A000", "a parameter of this type must be sent as text");
   if (static_cast<int>(binary.size()) != size_of(of)) throw sql_error("22P03", "incorrect binary data format");
   message_reader in(binary);
@@ -61,7 +61,7 @@ std::string to_text(bytes binary, type of) {
 }
 
 value convert(const value& v, type to) {
-  const bool is_number = size_of(to) > 0 && to != type::void_;
+  const bool is_number = size_of(to) > 0 && to != type::no_value;
   return v && is_number ? value(to_text(to_binary(*v, to), to)) : v;
 }
 

@@ -32,7 +32,7 @@ class fatal_error : public sql_error {
 };
 
 /// Object ids, as in pg_type. `unknown`: of a parameter whose type is to be found out.
-enum class type : std::int32_t { unknown = 0, int8 = 20, int2, int4 = 23, text = 25, float8 = 701, void_ = 2278 };
+enum class type : std::int32_t { unknown = 0, int8 = 20, int2, int4 = 23, text = 25, float8 = 701, no_value = 2278 };
 enum class format : std::int16_t { text, binary };
 /// The text of a value; nothing: null.
 using value = std::optional<std::string>;

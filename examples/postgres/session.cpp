@@ -180,7 +180,7 @@ awaitable<> session::send(stream& s) {
   s.write(out_.data());
   out_.clear();
   const bool is_open = co_await s.until_writable();
-  if (!is_open) throw boost::system::system_error(s.failure());
+  if (!is_open && !s.cancelled()) throw boost::system::system_error(s.failure());
 }
 
 awaitable<> session::process(stream& s, char type, message_reader in) {

@@ -147,7 +147,11 @@ class parser {
   void set_columns(bytes columns);
 
   [[nodiscard]] bool at_end() const { return tokens_[at_].is == kind::end || tokens_[at_] == ";"; }
-  bool skip(bytes word) { return tokens_[at_] == word && (++at_, true); }
+  bool skip(bytes word) {
+    if (tokens_[at_] != word) return false;
+    ++at_;
+    return true;
+  }
 
   const std::vector<token> tokens_;
   const std::vector<type>& given_;
@@ -255,7 +259,7 @@ void parser::set_columns(bytes columns) {
   else if (s_.does == action::show)
     s_.columns = {{name == "@" ? s_.names.front() : name, type::text}};
   else if (s_.does == action::sleep)
-    s_.columns = {{name, type::void_}};
+    s_.columns = {{name, type::no_value}};
   else if (s_.does == action::series && s_.names.back() != "*")
     s_.columns = {{s_.names.back(), type::int8}};
   else if (s_.does == action::series || s_.does == action::sum)
