@@ -67,7 +67,7 @@ class coroutine_host {
   }
 
  protected:
-  ~coroutine_host() = default;
+  virtual ~coroutine_host() = default;
   /// [loop] Resumes the coroutine, and records for the watchdog that this thread is in it.
   virtual void resume_watched(std::coroutine_handle<> waiting) noexcept {
     const callback_scope scope(callback::coroutine);
