@@ -218,7 +218,7 @@ void connection_core::wake_writer() noexcept {
 
 // A request ends when the handler returns the baton.
 void connection_core::cancel_request() noexcept {
-  if (!has_ended() && connection_handoff::request_is_cancelled(*this)) tell(cancel_reason::cancelled);
+  if (!has_ended() && connection_handoff::note_cancel(*this)) tell(cancel_reason::cancelled);
 }
 
 void connection_core::on_peer_finished() noexcept { tell(cancel_reason::peer_finished); }
@@ -290,7 +290,7 @@ bool connection_core::use_limits() noexcept {
   return true;
 }
 
-// Of a peer that may still read: its handler has the last word, once, and then the connection closes as by close(why).
+// The peer may still read, so the handler writes a last word, once. Then the connection closes as by close(why).
 void connection_core::expire(error_code why) noexcept {
   if (!enabled_.limit || baton_is_out() || is_closing() || loop_flags().output.send_failed) return fail(why);
   enabled_.limit = false;

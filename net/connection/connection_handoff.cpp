@@ -95,7 +95,7 @@ void connection_handoff::on_handoff(work_item& item) noexcept {
   if (c.loop_.in_this_thread()) c.loop_.note_handler_time(took);
 }
 
-// Nobody waits for the answer, so the handler never begins. What the batch has brought is used up.
+// Nobody waits for the answer, so the handler never begins. The batch's input counts as used.
 [[gnu::noinline]] void connection_handoff::skip_batch(connection_core& c) noexcept {
   guarded(c, [&c] {
     const bytes input = c.input_.batch(c);

@@ -58,9 +58,9 @@ class connection_handoff {
   /// A close that waits for the baton comes after the messages before it, and drops those after it: else a stream of
   /// messages could delay it for ever.
   static void ask_to_close(connection_core& c) noexcept;
-  /// Notes that the request is cancelled that the handler works on, or whose output waits for room. Returns false if
-  /// there is none.
-  [[nodiscard]] static bool request_is_cancelled(connection_context& c) noexcept {
+  /// Notes a cancel for the request that the handler works on, or whose output waits for room. Returns false if there
+  /// is none.
+  [[nodiscard]] static bool note_cancel(connection_context& c) noexcept {
     return c.loop_flags(key()).was_cancelled = c.baton_is_out() || c.waits_for_room();
   }
   static void close_is_accepted(connection_context& c) noexcept { c.loop_flags(key()).close_asked = false; }

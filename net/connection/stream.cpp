@@ -20,7 +20,8 @@ awaitable<> stream::drive(stream& s) {
   s.ended(by_exception);
 }
 
-// In a catch block: what a cancelled operation throws may end the coroutine, and is no error of the handler.
+// In a catch block. A cancelled operation throws, and its exception may end the coroutine: the handler has made no
+// error.
 bool stream::is_cancellation() const noexcept {
   if (!heard_.is_cancelled()) return false;
   try {
@@ -138,8 +139,9 @@ void stream::wait_for_room(std::coroutine_handle<> waiting) noexcept {
 
 [[gnu::noinline]] std::optional<bytes> stream::end_late_read() {
   expires_ = false;
-  lent_ = holds_input() ? 0 : take_input().size();
-  if (lent_ > 0) return take_input();
+  const bytes all = holds_input() ? bytes() : take_input();
+  lent_ = all.size();
+  if (!all.empty()) return all;
   flush();
   return std::nullopt;
 }

@@ -10,7 +10,8 @@
 
 namespace quintet {
 
-/// What a connection's loop has heard. The first five outlive every request, the others end with it (cancel_state).
+/// What a connection's loop has heard. cancel_state::end_request() forgets peer_reset to cancelled; a deadline ends
+/// with its scope, and the others last.
 enum class cancel_reason : std::uint8_t {
   none,
   stopped,         ///< the loop stops, by stop()
