@@ -46,6 +46,7 @@ constexpr auto texts = std::to_array<text>({
     {errc::untrusted_proxy, "the peer is in none of the networks of proxy.trusted"},
     {errc::malformed_proxy_header, "a proxy began with something else than a PROXY header of at most proxy.max_size"},
     {errc::missing_proxy_header, "a proxy sent no complete PROXY header within proxy.timeout"},
+    {errc::too_many_connections, "max_connections are already open"},
 });
 
 class category final : public boost::system::error_category {

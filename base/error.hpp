@@ -46,6 +46,7 @@ enum class errc {
   untrusted_proxy,          ///< the peer is none of the proxies that its listener trusts
   malformed_proxy_header,   ///< what a proxy sent first is no PROXY header, or one longer than `proxy.max_size`
   missing_proxy_header,     ///< a proxy has not sent a whole PROXY header within `proxy.timeout`, or before it closed
+  too_many_connections,     ///< `max_connections` are open already, with `refuse_when_full`
 };
 
 /// The category of errc; its error_codes are made from their enumerators.

@@ -6,44 +6,15 @@
 #include <quintet/net/stop_on_signals.hpp>
 
 #include "bus_top/bus_report.hpp"
+#include "common/bus_peers.hpp"
 #include "common/options.hpp"
 
-#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <sstream>
 #include <string>
-#include <vector>
-
-namespace {
 
 using namespace quintet;
-
-struct peer {
-  std::uint64_t id = 0;
-  std::string address;
-};
-
-/// Reads "2=unix:/tmp/2.bus".
-peer peer_from(const std::string& text) {
-  peer p;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, p.id);
-  if (error != std::errc() || p.id == 0 || rest == end || *rest != '=')
-    throw config_error("--peers has '" + text + "'; each must be ID=ADDRESS");
-  p.address.assign(rest + 1, end);
-  return p;
-}
-
-std::vector<peer> peers_from(const std::string& text) {
-  std::vector<peer> all;
-  std::istringstream in(text);
-  for (std::string one; std::getline(in, one, ',');) all.push_back(peer_from(one));
-  return all;
-}
-
-}  // namespace
 
 int main(int argc, char** argv) {
   std::size_t id = 1, per_second = 100;
@@ -69,11 +40,11 @@ int main(int argc, char** argv) {
     bus_node node(o);
     self = &node;
     const signal_guard stopper(node.loop(), {SIGINT, SIGTERM}, [&node] { node.stop(); });
-    const std::vector<peer> to = peers_from(peers);
-    for (const peer& p : to) node.connect(p.id, {p.address});
+    const auto to = example::bus_peers_from(peers, "--peers");
+    for (const auto& [peer, address] : to) node.connect(peer, {address});
     node.loop().every(std::chrono::microseconds(1'000'000 / per_second), [&, number = 0]() mutable {
       const std::string text = "message " + std::to_string(++number);
-      for (const peer& p : to) (void)node.send(p.id, text);  // a full queue drops it
+      for (const auto& [peer, address] : to) (void)node.send(peer, text);  // a full queue drops it
     });
     std::string announced = "bus_worker: node " + std::to_string(id);
     for (const std::string& at : node.addresses()) announced += ", " + at;

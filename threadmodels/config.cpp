@@ -7,6 +7,8 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdlib>
+#include <string>
 #include <utility>
 
 namespace quintet {
@@ -21,6 +23,14 @@ void validate_own_descriptors(const config& c) {
 }
 
 }  // namespace
+
+model default_model() {
+  const char* const wanted = ::secure_getenv("QUINTET_MODEL");
+  if (!wanted || *wanted == '\0') return model::loop_per_thread;
+  if (const auto named = from_string(wanted)) return *named;
+  throw config_error("QUINTET_MODEL=" + std::string(wanted) +
+                     " is not a model; it must be 1 to 5, or one of: " + names_of<model>());
+}
 
 config config::public_defaults(std::vector<listen_options> listen) {
   using namespace std::chrono_literals;

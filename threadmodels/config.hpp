@@ -32,9 +32,9 @@ struct config {
   std::vector<listen_options> listen = default_listeners();  ///< see listen_options.hpp
 
   // Which model.
-  quintet::model model = quintet::model::loop_per_thread;  ///< the one word that changes the threading
-  thread_options threads = {};                             ///< how many loops and workers it has
-  engine_kind engine = engine_kind::automatic;             ///< the I/O engine; for model 1 see engine_kind
+  quintet::model model = default_model();       ///< the one word that changes the threading
+  thread_options threads = {};                  ///< how many loops and workers it has
+  engine_kind engine = engine_kind::automatic;  ///< the I/O engine; for model 1 see engine_kind
 
   // Limits.
   connection_limits limits = {};  ///< of each connection, unless it changes its own

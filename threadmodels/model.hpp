@@ -43,4 +43,9 @@ template <>
   return from_string<model>(text);
 }
 
+/// [any thread] Returns the model that the environment variable QUINTET_MODEL names, or loop_per_thread without it. It
+/// is the default of config::model, so that a program tries another model without being built again. Throws
+/// config_error for another text. Ignored in a set-user-ID program.
+[[nodiscard]] model default_model();
+
 }  // namespace quintet

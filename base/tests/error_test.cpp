@@ -40,7 +40,8 @@ constexpr std::array all_reasons{errc::end_of_stream,
                                  errc::missing_proxy_header,
                                  errc::request_cancelled,
                                  errc::deadline_passed,
-                                 errc::draining};
+                                 errc::draining,
+                                 errc::too_many_connections};
 
 BOOST_AUTO_TEST_CASE(each_reason_has_its_own_text) {
   std::set<std::string> texts;

@@ -48,6 +48,10 @@ int main(int argc, char** argv) {
   kv::set_sizes(config.limits, config.memory, limits);
   if (input_total_mib) config.memory.max_input_total = *input_total_mib * megabyte;
   if (output_total_mib) config.memory.max_output_total = *output_total_mib * megabyte;
+  config.accepting.refuse_when_full = true;
+  config.accepting.on_refused = [](quintet::error_code, const quintet::address&) {
+    return "-ERR max number of clients reached\r\n";
+  };
   config.advanced.loop.spin = std::chrono::microseconds(spin_us);
   if (!unix_path.empty())
     config.listen.emplace_back("unix:" + unix_path,

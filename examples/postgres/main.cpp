@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 // postgres: a small server of PostgreSQL's protocol, for psql, pgbench and drivers: a place to begin a database.
 #include "session.hpp"
+#include "siblings.hpp"
 
+#include "common/bus_peers.hpp"
 #include "common/options.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 
 namespace {
@@ -26,7 +29,8 @@ void set_limits(quintet::config& config, const postgres::service& all) {
 int main(int argc, char** argv) {
   auto config = quintet::config::session_defaults({"127.0.0.1:5433"});
   std::size_t login_s = 60, idle_s = 0, statement_s = 0, drain_s = 5;
-  std::string users;
+  std::size_t node = 1;
+  std::string users, siblings;
   postgres::service all;
   example::command_line("postgres",
                         "A small server of PostgreSQL's protocol 3.0: SELECT 1, pg_sleep(), generate_series(), a table "
@@ -38,6 +42,11 @@ int main(int argc, char** argv) {
       .number("--statement-timeout", statement_s, 0, 1'000'000, "seconds for a statement; 0: no limit")
       .text("--users", users, "file with lines NAME:PASSWORD [none: everybody is trusted]", "FILE")
       .number("--drain", drain_s, 0, longest, "seconds for statements in progress after SIGTERM")
+      .text("--siblings", siblings,
+            "bus addresses of the processes that share the port, this one among them: a CancelRequest finds its "
+            "session in any of them [none: the port is not shared]",
+            "NODE=ADDRESS[,NODE=ADDRESS...]")
+      .number("--node", node, 1, 1'000'000, "number of this process in --siblings")
       .try_it(
           "  postgres --listen 127.0.0.1:5433 &\n  psql -h 127.0.0.1 -p 5433 -U ann -c 'SELECT 1'\n"
           "  echo 'SELECT 1;' | pgbench -h 127.0.0.1 -p 5433 -n -T 5 -c 10 -M prepared -f -")
@@ -48,7 +57,14 @@ int main(int argc, char** argv) {
     all.statement_timeout = std::chrono::seconds(statement_s);
     if (!users.empty()) all.users.load(users);
     set_limits(config, all);
+    if (!siblings.empty())
+      for (quintet::listen_options& l : config.listen) l.sharing = quintet::port_sharing::processes;
     quintet::server server(config, postgres::session(all));
+    std::optional<postgres::siblings> others;
+    if (!siblings.empty()) {
+      others.emplace(node, example::bus_peers_from(siblings, "--siblings"), server.connections());
+      all.cancel_elsewhere = [&others](quintet::cancel_key key) { others->cancel(key); };
+    }
     const quintet::drain_on_signals drainer(server, std::chrono::seconds(drain_s));
     server.start();
     example::announce_listeners(config, server.addresses());

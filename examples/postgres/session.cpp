@@ -128,7 +128,8 @@ awaitable<session::parameters> session::read_startup(stream& s) {
     if (code == ssl_request || code == gssenc_request) {
       s.write("N");
     } else if (code == cancel_request) {
-      (void)s.registry().cancel(quintet::cancel_key(quintet::decode_number<8, std::endian::big>(in.take(8))));
+      const auto key = quintet::cancel_key(quintet::decode_number<8, std::endian::big>(in.take(8)));
+      if (s.registry().cancel(key) && all_->cancel_elsewhere) all_->cancel_elsewhere(key);
       co_return given;
     } else if (code == protocol_version) {
       for (std::string name = in.string(); !name.empty(); name = in.string()) given[to_lower(name)] = in.string();

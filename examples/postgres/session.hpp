@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -42,6 +43,7 @@ struct service {
   postgres::users users;
   postgres::store store;
   std::atomic<std::size_t> sessions{0};
+  std::function<void(quintet::cancel_key)> cancel_elsewhere = {};  ///< empty: no process shares the port
 };
 
 /// One of the sessions that there may be.

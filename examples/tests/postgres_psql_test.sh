@@ -98,3 +98,31 @@ for ((i = 0; i < 500; ++i)); do [[ $(ask -c 'SELECT v FROM kv WHERE k = 1') != x
 stop
 wait "$asking"
 [[ $(cat "$work/drained") == *'terminating connection due to administrator command'* ]] || fail "$(cat "$work/drained")"
+
+# A CancelRequest that reaches another process than its session: with one port for both, the kernel decides.
+share="1=unix:$work/1.bus,2=unix:$work/2.bus"
+start postgres --siblings "$share" --node 1
+first_pid=$server_pid
+trap 'kill -KILL "$first_pid" 2> /dev/null || true; cleanup' EXIT
+exec 3<> "/dev/tcp/127.0.0.1/$port"
+printf '\0\0\0\22\0\3\0\0user\0ann\0\0' >&3
+cat <&3 > "$work/answer" &
+answered() { bytes=$(od -An -v -tx1 "$work/answer" | tr -d ' \n') && [[ $bytes =~ $1 ]]; }
+start postgres --siblings "$share" --node 2
+for ((i = 0; i < 500; ++i)); do
+  ! answered 5a0000000549 || break  # ReadyForQuery
+  sleep 0.02
+done
+answered 4b0000000c'([0-9a-f]{16})' || fail 'no BackendKeyData'
+printf 'Q\0\0\0\30SELECT pg_sleep(60)\0' >&3
+for ((i = 0; i < 500; ++i)); do
+  ! answered 3537303134 || break  # 57014
+  answered 4b0000000c'([0-9a-f]{16})'
+  printf '%b' "$(sed 's/../\\x&/g' <<< "0000001004d2162e${BASH_REMATCH[1]}")" > "/dev/tcp/127.0.0.1/$port"
+  sleep 0.02
+done
+answered 3537303134 || fail 'a CancelRequest does not reach the sibling'
+exec 3<&-
+stop
+server_pid=$first_pid
+stop

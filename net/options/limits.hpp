@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <string>
 #include <string_view>
 
 namespace quintet {
@@ -82,6 +83,9 @@ struct accept_limits {
   /// Open connections. At the limit the server stops accepting until one has closed. Meanwhile new connections wait in
   /// the listener's backlog and are not refused. 0: no limit.
   std::size_t max_connections = 0;
+  /// At max_connections refuses a new connection with errc::too_many_connections instead, so that on_refused can tell
+  /// its peer.
+  bool refuse_when_full = false;
   /// Open connections from one IPv4 address or one IPv6 network of 64 bits. One more is accepted, closed at once, and
   /// counted as refused. Unix peers have no address. 0: no limit.
   std::size_t max_connections_per_address = 0;
@@ -89,11 +93,13 @@ struct accept_limits {
   unsigned accept_rate = 0;
   /// Connections accepted at once after a quiet time. 0: the connections of one second at accept_rate.
   unsigned accept_burst = 0;
-  /// [loop] The accepting loop calls it for each refused connection, and closes the connection afterwards. Several
-  /// loops call it concurrently if several accept (see accept_strategy). It must not block; exceptions are ignored.
-  /// Reasons: errc::too_many_from_address, errc::too_many_threads (model 1), the system's error when it refuses to
-  /// start a thread, and errc::not_placed for other exceptions of a thread model.
-  std::function<void(error_code reason, const address& from)> on_refused = {};
+  /// [loop] The accepting loop calls it for each refused connection. Several loops call it concurrently if several
+  /// accept (see accept_strategy). It must not block; exceptions are ignored. The peer gets the bytes that it returns,
+  /// at most 4 KiB of them, then the end; it has a second to read them. Nobody gets bytes through a transport (shared
+  /// memory, a filter), nor on one loop more than 64 peers at once. Reasons: errc::too_many_connections,
+  /// errc::too_many_from_address, errc::too_many_threads (model 1), the system's error when it refuses to start a
+  /// thread, and errc::not_placed for other exceptions of a thread model.
+  std::function<std::string(error_code reason, const address& from)> on_refused = {};
 };
 
 /// Options of a connection's socket: `socket` in listener_settings and in connect_options. Connections inherit those of

@@ -60,7 +60,7 @@ listener& acceptor::listen(const listen_options& options, bool shared) {
   const auto from =
       std::make_shared<const origin>(origin{options.socket.has_buffers(), std::move(offerer), options.may_connect,
                                             options.carry, options.proxy, networks_of(options.proxy)});
-  const bool limited = limits_.max_connections > 0 || limits_.accept_rate > 0;
+  const bool limited = (limits_.max_connections > 0 && holds_when_full()) || limits_.accept_rate > 0;
   return *listeners_.emplace_back(std::make_unique<listener>(
       loop_, options, [this, from](int handle) { accepted({handle, from}); }, log_,
       listener::properties{.shared = shared, .limited = limited}));
@@ -88,6 +88,7 @@ void acceptor::drop_waiting() noexcept {
   for (pending_connection& a : waiting_) loop_.io().close(std::move(a.stream));
   waiting_.clear();
   while (!headers_.empty()) headers_.front().stop();
+  while (!refused_ones_.empty()) refused_ones_.front().stop();
 }
 
 // If this throws, the listener still owns the handle.
@@ -98,29 +99,41 @@ void acceptor::accepted(pending_connection a) {
 }
 
 bool acceptor::must_wait() noexcept {
-  return limiter_.is_full() || limiter_.time_until_rate_token(loop_.now()) > duration::zero();
+  return (holds_when_full() && limiter_.is_full()) || limiter_.time_until_rate_token(loop_.now()) > duration::zero();
+}
+
+// Asked of a connection that got no place: it may also be a token of accept_rate that another loop has taken.
+bool acceptor::is_refused_when_full() noexcept {
+  return limits_.refuse_when_full && limits_.max_connections > 0 && limiter_.open() >= limits_.max_connections;
+}
+
+// Who asks for it pays the system call.
+address acceptor::address_of(const pending_connection& a) const {
+  const bool is_wanted =
+      limits_.max_connections_per_address > 0 || limits_.on_refused || log_ || !a.listener->proxies.empty();
+  return is_wanted ? loop_.io().sockets().remote_address(a.stream.get()) : address();
 }
 
 // Returns false if the connection must wait, because another loop took the last place or token after must_wait().
 bool acceptor::try_place(pending_connection& a) noexcept {
   const int handle = a.stream.get();
   const bool is_proxied = !a.listener->proxies.empty();
-  const bool wants_address = limits_.max_connections_per_address > 0 || limits_.on_refused || log_ || is_proxied;
-  const address from = wants_address ? loop_.io().sockets().remote_address(handle) : address();
+  const address from = address_of(a);
   try {
     std::optional<connection_permit> permit = limiter_.try_acquire(is_proxied ? address() : from, loop_.now());
-    if (!permit) return false;
+    if (!permit && !is_refused_when_full()) return false;
+    if (!permit) return refuse(a, errc::too_many_connections, from), true;
     if (a.listener->may_connect && !kernel_sockets::is_peer(handle, a.listener->may_connect))
       throw_system_error(EACCES, "the peer may not connect");
     is_proxied ? await_header(a, std::move(*permit), from) : place(a, std::move(*permit), from);
   } catch (...) {
-    refuse(std::move(a.stream), detail::reason_of_exception(), from);
+    refuse(a, detail::reason_of_exception(), from);
   }
   return true;
 }
 
 void acceptor::place(pending_connection& a, connection_permit permit, const address& from) {
-  if (!permit) return refuse(std::move(a.stream), errc::too_many_from_address, from);
+  if (!permit) return refuse(a, errc::too_many_from_address, from);
   if (!a.listener->has_buffers && limiter_.open() > memory_.tuned_sockets)
     loop_.io().sockets().limit_buffers(a.stream.get(), memory_.bounded_buffers());
   if (a.listener->offerer) a.listener->offerer->offer_to(a.stream);
@@ -133,7 +146,7 @@ bool acceptor::origin::trusts(const address& from) const noexcept {
 }
 
 void acceptor::await_header(pending_connection& a, connection_permit permit, const address& from) {
-  if (!a.listener->trusts(from)) return refuse(std::move(a.stream), errc::untrusted_proxy, from);
+  if (!a.listener->trusts(from)) return refuse(a, errc::untrusted_proxy, from);
   const int handle = a.stream.get();
   auto* const reader = new proxied_connection(*this, std::move(a), std::move(permit), from);  // deletes itself
   headers_.push_back(*reader);
@@ -143,7 +156,7 @@ void acceptor::await_header(pending_connection& a, connection_permit permit, con
 void acceptor::proxied_connection::finished(error_code failed, const proxy_header& header) noexcept {
   stream_handle& stream = connection_.stream;
   if (failed == errc::stopped) return owner_.loop_.io().close(std::move(stream));
-  if (failed) return owner_.refuse(std::move(stream), failed, from_);
+  if (failed) return owner_.refuse(connection_, failed, from_);
   const bool tells = !header.peer.ip().empty();
   const address client = tells ? address(header.peer.ip(), header.peer.port) : from_;
   try {
@@ -152,7 +165,7 @@ void acceptor::proxied_connection::finished(error_code failed, const proxy_heade
           connection_ends{client, address(header.local.ip(), header.local.port)}));
     owner_.place(connection_, owner_.limiter_.add_network(std::move(permit_), client), client);
   } catch (...) {
-    owner_.refuse(std::move(stream), detail::reason_of_exception(), client);
+    owner_.refuse(connection_, detail::reason_of_exception(), client);
   }
 }
 
@@ -160,15 +173,24 @@ void acceptor::count_locality(int handle) noexcept {
   if (const int cpu = loop_.options().cpu; cpu >= 0 && loop_.io().sockets().receiving_cpu(handle) == cpu) local_.add();
 }
 
-void acceptor::refuse(stream_handle&& stream, error_code reason, const address& from) noexcept {
+void acceptor::refuse(pending_connection& a, error_code reason, const address& from) noexcept {
   refused_.add();
   limiter_.refused_lines().report(log_, {severity::warning, "a connection is refused", reason}, loop_.now(),
                                   [&from] { return from.to_string(); });
   try {
-    if (limits_.on_refused) limits_.on_refused(reason, from);
+    if (limits_.on_refused) close_with(limits_.on_refused(reason, from), a);
   } catch (...) {  // the connection is closed even if the hook throws
   }
-  loop_.io().close(std::move(stream));
+  if (a.stream) loop_.io().close(std::move(a.stream));
+}
+
+// A stream that is carried by something, or will be, has no plain words.
+void acceptor::close_with(std::string_view words, pending_connection& a) {
+  const bool is_plain = !a.stream.carried() && !a.listener->carry && !a.listener->offerer;
+  if (words.empty() || !is_plain || refused_ones_.size() >= refused_connection::most_at_once) return;
+  auto* const refused = new refused_connection(loop_);  // deletes itself
+  refused_ones_.push_back(*refused);
+  refused->say(std::move(a.stream), words);
 }
 
 // Admits waiting connections, and stops or resumes accepting.
@@ -177,7 +199,7 @@ void acceptor::place_waiting() noexcept {
   while (done < waiting_.size() && !must_wait())  // repeats after try_place() has returned false
     if (try_place(waiting_[done])) ++done;
   waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(done));
-  const bool full = limiter_.is_full();
+  const bool full = holds_when_full() && limiter_.is_full();
   const duration too_fast_for = limiter_.time_until_rate_token(loop_.now());
   if (too_fast_for > duration::zero()) loop_.start(*this, too_fast_for);
   for (const auto& l : listeners_) l->hold(full || too_fast_for > duration::zero() || !waiting_.empty());

@@ -7,11 +7,13 @@
 #include "connection_limiter.hpp"
 #include "listener.hpp"
 #include "proxy_reader.hpp"
+#include "refused_connection.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 namespace quintet {
@@ -70,7 +72,11 @@ class acceptor final : private loop_member, private timer {
   void place(pending_connection& a, connection_permit permit, const address& from);
   void await_header(pending_connection& a, connection_permit permit, const address& from);
   void count_locality(int handle) noexcept;
-  void refuse(stream_handle&& stream, error_code reason, const address& from) noexcept;
+  [[nodiscard]] bool holds_when_full() const noexcept { return !limits_.refuse_when_full; }
+  [[nodiscard]] bool is_refused_when_full() noexcept;
+  [[nodiscard]] address address_of(const pending_connection& a) const;
+  void refuse(pending_connection& a, error_code reason, const address& from) noexcept;
+  void close_with(std::string_view words, pending_connection& a);
   void place_waiting() noexcept;
   void drop_waiting() noexcept;
   void abort() noexcept override;
@@ -84,6 +90,7 @@ class acceptor final : private loop_member, private timer {
   admit_function admit_;
   std::vector<pending_connection> waiting_;
   boost::intrusive::list<proxy_reader, boost::intrusive::constant_time_size<false>> headers_;  // incomplete ones
+  boost::intrusive::list<refused_connection, boost::intrusive::constant_time_size<false>> refused_ones_;
   bool started_ = false;
   std::vector<std::unique_ptr<listener>> listeners_;
   counter refused_, local_;

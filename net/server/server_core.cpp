@@ -5,6 +5,7 @@
 #include "../engine/make_engine.hpp"
 #include "../loop/drain_tracker.hpp"
 #include "../loop/placing.hpp"
+#include "../loop/prepared_thread.hpp"
 #include "../watch/stall_watchdog.hpp"
 #include "acceptor_group.hpp"
 #include "attached_manager.hpp"
@@ -101,11 +102,29 @@ std::uint16_t server_core::first_port(bool priority) const noexcept {
 
 accept_strategy server_core::accept() const noexcept { return acceptors_->strategy(); }
 
-void server_core::run() {
+void server_core::run_once() {
   if (std::exchange(has_run_, true)) throw std::logic_error("a server can run only once; create another server");
+}
+
+void server_core::run() {
+  run_once();
   start();
   main_.run();
   finish();
+}
+
+void server_core::run_in_background() {
+  run_once();
+  background_ = detail::start_prepared_thread(
+      "qnt-server", [this] { start(); },
+      [this] {
+        main_.run();
+        finish();
+      });
+}
+
+void server_core::join() {
+  if (background_.joinable()) background_.join();
 }
 
 void server_core::start() {
@@ -129,6 +148,7 @@ void server_core::finish() {
 
 void server_core::shut_down() {
   stop();
+  join();
   main_.run();
   if (started_) finish();
   while (run_left_over() || main_.poll()) {  // until nothing is left, while the server's other parts exist

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <vector>
 
 namespace quintet {
@@ -36,13 +37,19 @@ class server_core : protected detail::session_manager {
  public:
   server_core(const server_core&) = delete;
   server_core& operator=(const server_core&) = delete;
-  /// [any thread] Must not run on a thread of the server, while run() is in progress, or while another thread uses the
-  /// server. First runs the functions that were posted to the main loop.
+  /// [any thread] Stops what run_in_background() has begun. Must not run on a thread of the server, while run() is in
+  /// progress, or while another thread uses the server. First runs the functions that were posted to the main loop.
   virtual ~server_core();
 
-  /// Serves until stop(). When run() returns, every connection has been closed and every thread has ended. Only the
-  /// first call serves. A second call throws std::logic_error, because the listeners are closed.
+  /// Serves until stop(). When run() returns, every connection has been closed and every thread has ended. A server
+  /// runs once, because its listeners close: a second call of run() or run_in_background() throws std::logic_error.
   void run();
+  /// [any thread] Calls run() on a new thread, which the destructor joins. Returns when every loop serves. Exceptions
+  /// of the model's or the engine's start reach the caller.
+  void run_in_background();
+  /// Waits for the thread of run_in_background(), which ends after stop() or drain(). Returns at once if there is none.
+  /// Not from a thread of the server.
+  void join();
   /// [any thread] Closes every connection at once. May be called before run(), which then returns soon.
   void stop() noexcept { main_.stop(); }
   /// [any thread] Stops in good order. The server closes its listeners, and answers what the kernel has received from
@@ -114,6 +121,7 @@ class server_core : protected detail::session_manager {
   void begin_to_rebalance();
   address listen_for_priority(const listen_options& options);
   [[nodiscard]] std::uint16_t first_port(bool priority) const noexcept;
+  void run_once();
   void shut_down();
   [[nodiscard]] bool close_listeners() noexcept;
   void begin_to_drain(duration within) noexcept;
@@ -132,6 +140,7 @@ class server_core : protected detail::session_manager {
   std::unique_ptr<rebalancer> rebalancer_;
   std::unique_ptr<priority_loop> priority_;
   std::vector<address> addresses_;
+  std::thread background_;
   bool has_run_ = false;
   bool started_ = false;  // and not finished
 };

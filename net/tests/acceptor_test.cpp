@@ -215,7 +215,7 @@ BOOST_TEST_DECORATOR(*boost::unit_test::precondition(needs_ipv6))
 BOOST_AUTO_TEST_CASE(each_address_has_its_share) {
   std::vector<std::string> refused;
   accept_limits limits{.max_connections_per_address = 2};
-  limits.on_refused = [&](error_code why, const address& from) {
+  limits.on_refused = [&](error_code why, const address& from) -> std::string {
     BOOST_TEST((why == errc::too_many_from_address));
     refused.push_back(from.host());
     throw std::runtime_error("ignored");
@@ -319,7 +319,10 @@ BOOST_AUTO_TEST_CASE(a_listener_that_names_its_buffers_keeps_them) {
 BOOST_AUTO_TEST_CASE(what_cannot_be_placed_is_refused_with_its_reason_and_leaves_no_trace) {
   std::vector<error_code> reasons;
   accept_limits limits{.max_connections = 2};
-  limits.on_refused = [&](error_code why, const address&) { reasons.push_back(why); };
+  limits.on_refused = [&](error_code why, const address&) {
+    reasons.push_back(why);
+    return std::string();
+  };
   world w(limits);
   const std::vector<std::function<void()>> failures{
       [] { throw boost::system::system_error(errc::too_many_threads); },

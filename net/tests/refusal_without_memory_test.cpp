@@ -34,7 +34,10 @@ BOOST_AUTO_TEST_CASE(who_is_refused_for_lack_of_memory_is_told_of) {
   std::vector<error_code> refused;
   refused.reserve(1);
   const log_hook log = [&](const log_event& e) { lines += e.reason == boost::system::errc::not_enough_memory; };
-  const accept_limits limits{.on_refused = [&](error_code why, const address&) { refused.push_back(why); }};
+  const accept_limits limits{.on_refused = [&](error_code why, const address&) {
+    refused.push_back(why);
+    return std::string(100, 'x');  // there is no memory for these either
+  }};
   connection_limiter limiter(limits);
   event_loop loop;
   acceptor accepts(loop, limits, {}, limiter, log, [](event_loop&, stream_handle&&, connection_permit) {

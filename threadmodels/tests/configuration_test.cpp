@@ -14,6 +14,7 @@
 
 #include <boost/system/system_error.hpp>
 
+#include <cstdlib>
 #include <functional>
 #include <ostream>
 #include <string>
@@ -276,6 +277,24 @@ BOOST_AUTO_TEST_CASE(models_have_names_and_numbers) {
     BOOST_TEST((from_string(std::to_string(i + 1)) == all_models[i]));
     BOOST_TEST(static_cast<std::size_t>(all_models[i]) == i + 1);
   }
+}
+
+BOOST_AUTO_TEST_CASE(the_environment_names_the_default) {
+  ::unsetenv("QUINTET_MODEL");
+  BOOST_TEST((config{}.model == model::loop_per_thread));
+  for (const model m : all_models) {
+    ::setenv("QUINTET_MODEL", std::string(to_string(m)).c_str(), 1);
+    BOOST_TEST((config{}.model == m));
+    BOOST_TEST((config::public_defaults().model == m));
+    BOOST_TEST((config{.model = model::reactor_pool}.model == model::reactor_pool));  // the program's choice counts
+  }
+  ::setenv("QUINTET_MODEL", "reactor", 1);
+  BOOST_CHECK_EXCEPTION(config(), config_error, [](const config_error& e) {
+    return std::string(e.what()) ==
+           "QUINTET_MODEL=reactor is not a model; it must be 1 to 5, or one of: " + names_of<model>();
+  });
+  BOOST_CHECK_NO_THROW(config{.model = model::reactor_pool});
+  ::unsetenv("QUINTET_MODEL");
 }
 
 BOOST_AUTO_TEST_CASE(other_texts_are_no_model) {

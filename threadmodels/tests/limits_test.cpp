@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // limits_test: the limits on accepting, in all five models, where a connection may close on another thread than it was
 // accepted on.
+// ctest: EACH_ENGINE
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -57,6 +58,53 @@ BOOST_DATA_TEST_CASE(a_full_server_serves_the_waiting_when_one_leaves, data::mak
   BOOST_TEST(srv->statistics().accept_errors == 0u);
 }
 
+/// A server that says `words` to those for whom it has no place.
+config with_last_words(model kind, std::string words) {
+  config c{.model = kind, .threads = {.loops = 2}, .accepting = {.max_connections = 1, .refuse_when_full = true}};
+  c.accepting.on_refused = [words = std::move(words)](error_code why, const address&) {
+    return why == errc::too_many_connections ? words : "another reason";
+  };
+  return c;
+}
+
+// The peer sends before it reads, and then goes on: it gets no reset, which may destroy what was said.
+BOOST_DATA_TEST_CASE(a_full_server_says_so, data::make(all_models), kind) {
+  const std::string sorry = "-ERR max number of clients reached\r\n";
+  echo_server srv(with_last_words(kind, sorry), echo());
+  client inside(srv->port());
+  BOOST_TEST(answers(inside));
+  BOOST_TEST(eventually([&] {  // again if the machine has stopped for longer than the server waits
+    client outside(srv->port());
+    outside.send(std::string(100'000, 'x'));
+    BOOST_TEST(outside.receive_rest() == sorry);
+    return outside.ended() == ending::orderly && outside.send("more");
+  }));
+  BOOST_TEST(answers(inside));
+  BOOST_TEST(srv->statistics().refused >= 1u);
+  inside.close();
+  BOOST_TEST(eventually([&] {
+    client next(srv->port());
+    return answers(next);
+  }));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_said_to_the_refused_is_bounded) {
+  echo_server srv(with_last_words(model::single_reactor, std::string(10'000, 's')), echo());
+  client inside(srv->port());
+  BOOST_TEST(answers(inside));
+  std::deque<client> outside;  // more than the server talks to at once, who do not read
+  for (int i = 0; i < 70; ++i) outside.emplace_back(srv->port());
+  BOOST_TEST(eventually([&] { return srv->statistics().refused == 70u; }));
+  std::size_t told = 0;
+  for (client& c : outside) {
+    const std::size_t size = c.receive_rest().size();
+    BOOST_TEST((size == 4096 || size == 0));
+    told += size > 0;
+  }
+  BOOST_TEST(told == 64u);
+  srv.stop();  // while some of them are still waited for
+}
+
 // Threads connect and close as fast as they can, above the limit. A lost wake-up would leave one of them waiting.
 BOOST_DATA_TEST_CASE(nobody_waits_for_ever_at_the_limit, data::make(all_models), kind) {
   echo_server srv(config{.model = kind, .accepting = {.max_connections = 2}}, echo());
@@ -90,6 +138,7 @@ BOOST_DATA_TEST_CASE(surplus_connections_of_one_address_are_refused, data::make(
   accept_limits limits{.max_connections_per_address = 2};
   limits.on_refused = [&](error_code why, const address& from) {
     told += why == errc::too_many_from_address && from.host() == crowded;
+    return std::string();
   };
   echo_server srv(
       config{.listen = {"0.0.0.0:0", {"127.0.0.1:0", {.priority = true}}}, .model = kind, .accepting = limits}, echo());

@@ -120,7 +120,10 @@ BOOST_DATA_TEST_CASE(a_unix_listener_decides_on_its_clients, data::make(all_mode
     return lets_in.load();
   };
   accept_limits limits;
-  limits.on_refused = [&](error_code why, const address&) { refused += why == system_error_code(EACCES); };
+  limits.on_refused = [&](error_code why, const address&) {
+    refused += why == system_error_code(EACCES);
+    return std::string();
+  };
   running<server> srv(
       config{.listen = {{fresh_unix_address(), {.may_connect = may_connect}}}, .model = kind, .accepting = limits},
       mirror());

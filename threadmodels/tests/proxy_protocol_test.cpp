@@ -71,6 +71,7 @@ config behind_proxies(model kind, told& seen, proxy_options proxy = {.trusted = 
   c.accepting.on_refused = [&seen](error_code why, const address& from) {
     const std::lock_guard lock(seen.mutex);
     ++seen.refused[why.message() + " from " + from.host()];
+    return std::string();
   };
   return c;
 }

@@ -102,6 +102,23 @@ BOOST_DATA_TEST_CASE(stopped_by_a_signal, data::make(all_models), kind) {
   BOOST_TEST(srv.statistics().closed == 1u);
 }
 
+BOOST_DATA_TEST_CASE(in_the_background, data::make(all_models), kind) {
+  const std::size_t descriptors = descriptors_of("");
+  for (int i = 0; i < 50; ++i) {
+    server srv(config{.model = kind}, echo);
+    srv.run_in_background();
+    client c(srv.port());
+    c.send("x");
+    BOOST_TEST(c.receive(1) == "x");
+    if (i % 3 == 0) srv.stop();
+    if (i % 3 == 1) srv.drain(std::chrono::minutes(1));
+    if (i % 3 != 2) srv.join();  // else the destructor stops it
+    if (i % 3 != 2) BOOST_TEST(srv.statistics().closed == 1u);
+  }
+  BOOST_TEST(descriptors_of("") == descriptors);
+  BOOST_TEST(eventually(no_server_threads));
+}
+
 // statistics() may be called at any time, even while the model starts or ends its threads.
 BOOST_DATA_TEST_CASE(statistics_while_starting_and_stopping, data::make(all_models), kind) {
   for (int i = 0; i < 100; ++i) {

@@ -17,6 +17,8 @@
 #include <array>
 #include <cstddef>
 #include <filesystem>
+#include <memory>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -99,14 +101,18 @@ BOOST_DATA_TEST_CASE(a_server_with_too_few_descriptors, data::make(all_models), 
   BOOST_TEST(descriptors_of("") == descriptors);
 }
 
-BOOST_DATA_TEST_CASE(a_client_in_the_background_with_too_few_descriptors, data::make(all_models), kind) {
+/// make() returns a server or a client, with ever more free descriptors, until it runs in the background.
+template <class Make>
+void runs_in_the_background_or_says_why(Make make) {
   bool ran = false;
   int failed = 0;
   for (std::size_t count = 0; count < 60 && !ran; ++count) {
     const free_descriptors few(count);
     try {
-      quintet::client c(client_config{.model = kind, .threads = {.loops = 3}}, echo);
-      c.run_in_background();
+      const auto made = make();
+      made->run_in_background();
+      BOOST_CHECK_THROW(made->run(), std::logic_error);
+      BOOST_CHECK_THROW(made->run_in_background(), std::logic_error);
       ran = true;
     } catch (const boost::system::system_error& e) {
       BOOST_TEST((e.code() == boost::system::errc::too_many_files_open));
@@ -115,6 +121,17 @@ BOOST_DATA_TEST_CASE(a_client_in_the_background_with_too_few_descriptors, data::
   }
   BOOST_TEST(ran);
   BOOST_TEST(failed > 0);
+}
+
+BOOST_DATA_TEST_CASE(a_client_in_the_background_with_too_few_descriptors, data::make(all_models), kind) {
+  runs_in_the_background_or_says_why([kind] {
+    return std::make_unique<quintet::client>(client_config{.model = kind, .threads = {.loops = 3}}, echo);
+  });
+}
+
+BOOST_DATA_TEST_CASE(a_server_in_the_background_with_too_few_descriptors, data::make(all_models), kind) {
+  runs_in_the_background_or_says_why([kind] { return std::make_unique<server>(every_kind_of_thread(kind), echo); });
+  BOOST_TEST(eventually(no_server_threads));
 }
 
 /// Keeps the calling thread from starting threads. Returns whether the system permits that.

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSL-1.0
+// bus_peers: reads numbers and addresses.
+#include "common/bus_peers.hpp"
+
+#include <quintet/base/error.hpp>
+
+#include <charconv>
+#include <sstream>
+#include <system_error>
+
+namespace example {
+
+std::map<std::uint64_t, std::string> bus_peers_from(const std::string& text, const std::string& option) {
+  std::map<std::uint64_t, std::string> all;
+  std::istringstream in(text);
+  for (std::string one; std::getline(in, one, ',');) {
+    std::uint64_t id = 0;
+    const char* const end = one.data() + one.size();
+    const auto [rest, error] = std::from_chars(one.data(), end, id);
+    if (error != std::errc() || id == 0 || rest == end || *rest != '=')
+      throw quintet::config_error(option + " has '" + one + "'; each must be ID=ADDRESS");
+    if (!all.emplace(id, rest + 1).second)
+      throw quintet::config_error(option + " has node " + std::to_string(id) + " twice");
+  }
+  return all;
+}
+
+}  // namespace example
