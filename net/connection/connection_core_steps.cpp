@@ -225,9 +225,13 @@ void connection_core::fail(error_code why) noexcept {
   connection_input::release_charge(*this);
   keep_carried(loop_.io().remove(*this));
   if (has_baton_here()) connection_output::refuse_writes(*this);
-  if (!baton_is_out()) return begin_to_close();
-  connection_output::schedule_notices(*this);
-  tell(end_heard(why));
+  if (baton_is_out()) {
+    connection_output::schedule_notices(*this);
+    return tell(end_heard(why));
+  }
+  // A coroutine that waits for room learns of the end by this call, and asks for the reason.
+  if (why && why != errc::end_of_stream) heard_.tell(end_heard(why));
+  begin_to_close();
 }
 
 void connection_core::end_without_close() noexcept {

@@ -197,3 +197,30 @@ BOOST_DATA_TEST_CASE(deadlines_of_reads_and_of_requests_are_apart, bdata::make(s
   on.w.sim.run_until_quiet();
   BOOST_TEST(on.w.received(peer) == "slept read;");
 }
+
+// A coroutine that waits for room has returned the baton: it hears why the connection has ended all the same, and what
+// it awaits then is cancelled.
+BOOST_DATA_TEST_CASE(who_waits_for_room_hears_why_the_connection_has_ended,
+                     bdata::make(shapes) * bdata::make({false, true}), s, by_reset) {
+  std::vector<cancel_reason> heard;
+  std::vector<error_code> slept;
+  stage on(s, [&](stream& c, std::string) -> awaitable<> {
+    connection_limits own = c.limits();
+    own.send_timeout = 1s;
+    c.set_limits(own);
+    do c.write(std::string(100'000, 'x'));
+    while (co_await c.until_writable());
+    heard.push_back(c.cancelled().why());
+    const error_code why = co_await sleep_for(24h);
+    slept.push_back(why);
+  });
+  const int peer = on.w.connect();
+  on.w.send(peer, "go\n");
+  on.w.sim.run_until_quiet();
+  BOOST_TEST(heard.empty());
+  by_reset ? on.w.sim.network().reset(peer) : void();
+  on.w.sim.advance(2s);
+  const cancel_reason reason = by_reset ? cancel_reason::peer_reset : cancel_reason::slow_reader;
+  BOOST_TEST((heard == std::vector{reason}));
+  BOOST_TEST((slept == std::vector{error_of(reason)}));
+}
