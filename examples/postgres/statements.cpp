@@ -95,8 +95,8 @@ void session::change(portal& p) {
   if (what.does == action::select_values) p.row = with;
   if (what.does == action::select_row) {
     const auto found = all_->store.find(integer(with[0]));
-    if (found && what.columns.size() == 1) p.row = {*found};
-    if (found && what.columns.size() == 2) p.row = {with[0], *found};
+    if (found && what.columns.size() == 1) p.row = {found};
+    if (found && what.columns.size() == 2) p.row = {with[0], found};
   }
   if (what.does == action::insert) p.count = all_->store.insert(integer(with[0]), required(with[1])) ? 1 : 0;
   if (what.does == action::update) p.count = all_->store.update(integer(with[1]), required(with[0])) ? 1 : 0;
