@@ -9,7 +9,7 @@ namespace quintet {
 void refused_connection::say(stream_handle&& stream, std::string_view words) noexcept {
   engine& io = loop_.io();
   if (io.add(*this, std::move(stream))) {
-    io.close(std::move(stream));
+    io.close(std::move(stream));  // NOLINT(bugprone-use-after-move): a failure has left it
     return stop();
   }
   (void)stream.release();                             // remove() gives it back
