@@ -30,8 +30,8 @@ struct proxied_end {
   bool operator==(const proxied_end&) const = default;
 };
 
-/// What the beginning of a stream says. Both ends are of one family. Without octets, the connection's own addresses are
-/// right: the proxy connects for itself (LOCAL), such as for a health check, or it does not know the client.
+/// A parsed header. Both ends are of one IP family. If they have no octets, the header names no client: the proxy does
+/// not know it, or connects for itself, such as for a health check (LOCAL). Use the connection's own addresses then.
 struct proxy_header {
   /// The result of parsing.
   enum class state : std::uint8_t { incomplete, complete, malformed };

@@ -24,52 +24,80 @@ void set_limits(quintet::config& config, const postgres::service& all) {
   config.limits.first_byte_timeout = all.login_timeout;
 }
 
-}  // namespace
+bool is_unix(const quintet::listen_options& l) {
+  return l.descriptor < 0 && quintet::address(l.at).type() == quintet::address::kind::unix_path;
+}
 
-int main(int argc, char** argv) {
-  auto config = quintet::config::session_defaults({"127.0.0.1:5433"});
-  std::size_t login_s = 60, idle_s = 0, statement_s = 0, drain_s = 5;
-  std::size_t node = 1;
-  std::string users, siblings;
-  postgres::service all;
+/// What the command line says beside the server's own options.
+struct options {
+  std::size_t login_s = 60, idle_s = 0, statement_s = 0, drain_s = 5, node = 1;
+  std::string users, local_method, siblings;
+};
+
+options parse(int argc, char** argv, quintet::config& config, postgres::service& all) {
+  options o;
   example::command_line("postgres",
                         "A small server of PostgreSQL's protocol 3.0: SELECT 1, pg_sleep(), generate_series(), a table "
                         "kv (k, v) in memory with INSERT, UPDATE and SELECT by key. No TLS.")
       .server(config)
       .number("--max-connections", all.max_connections, 1, 1'000'000, "sessions; one more gets an error")
-      .number("--login-timeout", login_s, 1, longest, "seconds for the login")
-      .number("--idle-timeout", idle_s, 0, longest, "seconds until a silent client is closed; 0: never")
-      .number("--statement-timeout", statement_s, 0, 1'000'000, "seconds for a statement; 0: no limit")
-      .text("--users", users, "file with lines NAME:PASSWORD [none: everybody is trusted]", "FILE")
-      .number("--drain", drain_s, 0, longest, "seconds for statements in progress after SIGTERM")
-      .text("--siblings", siblings,
+      .number("--login-timeout", o.login_s, 1, longest, "seconds for the login")
+      .number("--idle-timeout", o.idle_s, 0, longest, "seconds until a silent client is closed; 0: never")
+      .number("--statement-timeout", o.statement_s, 0, 1'000'000, "seconds for a statement; 0: no limit")
+      .text("--users", o.users, "file with lines NAME:PASSWORD [none: everybody is trusted]", "FILE")
+      .text("--auth-local", o.local_method, "peer: on Unix sockets the system names the client [as on TCP]", "METHOD")
+      .number("--drain", o.drain_s, 0, longest, "seconds for statements in progress after SIGTERM")
+      .text("--siblings", o.siblings,
             "bus addresses of the processes that share the port, this one among them: a CancelRequest finds its "
             "session in any of them [none: the port is not shared]",
             "NODE=ADDRESS[,NODE=ADDRESS...]")
-      .number("--node", node, 1, 1'000'000, "number of this process in --siblings")
+      .number("--node", o.node, 1, 1'000'000, "number of this process in --siblings")
       .try_it(
           "  postgres --listen 127.0.0.1:5433 &\n  psql -h 127.0.0.1 -p 5433 -U ann -c 'SELECT 1'\n"
           "  echo 'SELECT 1;' | pgbench -h 127.0.0.1 -p 5433 -n -T 5 -c 10 -M prepared -f -")
       .parse(argc, argv);
+  return o;
+}
+
+void apply(const options& o, quintet::config& config, postgres::service& all) {
+  all.login_timeout = std::chrono::seconds(o.login_s);
+  all.idle_timeout = std::chrono::seconds(o.idle_s);
+  all.statement_timeout = std::chrono::seconds(o.statement_s);
+  if (!o.users.empty()) all.users.load(o.users);
+  all.has_peer_authentication = o.local_method == "peer";
+  if (!o.local_method.empty() && !all.has_peer_authentication)
+    throw quintet::config_error("--auth-local: '" + o.local_method + "' is not a method; it must be peer");
+  for (quintet::listen_options& l : config.listen) {
+    // As with PostgreSQL, every user of the system may connect: the login decides.
+    if (all.has_peer_authentication && is_unix(l)) l.mode = 0777;
+    if (!o.siblings.empty() && !is_unix(l)) l.sharing = quintet::port_sharing::processes;
+  }
+  set_limits(config, all);
+}
+
+void serve(const options& o, const quintet::config& config, postgres::service& all) {
+  quintet::server server(config, postgres::session(all));
+  std::optional<postgres::siblings> others;
+  if (!o.siblings.empty()) {
+    others.emplace(o.node, example::bus_peers_from(o.siblings, "--siblings"), server.connections());
+    all.cancel_elsewhere = [&others](quintet::cancel_key key) { others->cancel(key); };
+  }
+  const quintet::drain_on_signals drainer(server, std::chrono::seconds(o.drain_s));
+  server.start();
+  example::announce_listeners(config, server.addresses());
+  server.main_loop().run();
+  server.finish();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  auto config = quintet::config::session_defaults({"127.0.0.1:5433"});
+  postgres::service all;
+  const options o = parse(argc, argv, config, all);
   try {
-    all.login_timeout = std::chrono::seconds(login_s);
-    all.idle_timeout = std::chrono::seconds(idle_s);
-    all.statement_timeout = std::chrono::seconds(statement_s);
-    if (!users.empty()) all.users.load(users);
-    set_limits(config, all);
-    if (!siblings.empty())
-      for (quintet::listen_options& l : config.listen) l.sharing = quintet::port_sharing::processes;
-    quintet::server server(config, postgres::session(all));
-    std::optional<postgres::siblings> others;
-    if (!siblings.empty()) {
-      others.emplace(node, example::bus_peers_from(siblings, "--siblings"), server.connections());
-      all.cancel_elsewhere = [&others](quintet::cancel_key key) { others->cancel(key); };
-    }
-    const quintet::drain_on_signals drainer(server, std::chrono::seconds(drain_s));
-    server.start();
-    example::announce_listeners(config, server.addresses());
-    server.main_loop().run();
-    server.finish();
+    apply(o, config, all);
+    serve(o, config, all);
   } catch (...) {
     return example::report_exception("postgres");
   }

@@ -31,25 +31,26 @@ class fatal_error : public sql_error {
   using sql_error::sql_error;
 };
 
-/// Object ids, as in pg_type. `unknown`: of a parameter whose type is to be found out.
+/// Object ids, as in pg_type. `unknown`: the client leaves the type of a parameter to the server.
 enum class type : std::int32_t { unknown = 0, int8 = 20, int2, int4 = 23, text = 25, float8 = 701, no_value = 2278 };
 enum class format : std::int16_t { text, binary };
-/// The text of a value; nothing: null.
+/// A value in the text format, or null.
 using value = std::optional<std::string>;
 struct column {
   std::string name;
   postgres::type type;
 };
 
-/// Return a value in the binary format, and its text. Throw sql_error if it is none of this type.
+/// Convert a value to the other format. Throw sql_error if it is not of this type.
 [[nodiscard]] std::string to_binary(bytes text, type of);
 [[nodiscard]] std::string to_text(bytes binary, type of);
-/// Returns a value of this type in its usual form. Throws sql_error if it is none.
+/// Returns the value in the form that this type has in results: "007" becomes "7". Throws sql_error if it is of another
+/// type.
 [[nodiscard]] value convert(const value& v, type to);
-/// Throw sql_error for a text that is no number.
+/// Throw sql_error if the text is not a number.
 [[nodiscard]] std::int64_t to_integer(bytes text);
 [[nodiscard]] double to_float(bytes text);
-/// Returns a column's format in what Bind gives: no format, one for all columns, or one for each.
+/// Returns the format of a column. Bind gives no format (all are text), one for all columns, or one for each.
 [[nodiscard]] inline format format_of(std::span<const format> formats, std::size_t column) noexcept {
   return formats.empty() ? format::text : formats[formats.size() == 1 ? 0 : column];
 }
@@ -63,7 +64,7 @@ inline constexpr std::size_t largest_startup_message = 10'000;
 inline constexpr std::int32_t protocol_version = 3 << 16, cancel_request = (1234 << 16) | 5678,
                               ssl_request = (1234 << 16) | 5679, gssenc_request = (1234 << 16) | 5680;
 
-/// Takes the fields of a body in their order. Throws fatal_error 08P01 where the body ends too early.
+/// Takes the fields of a body one by one. Throws fatal_error 08P01 if the body ends too early.
 class message_reader {
  public:
   explicit message_reader(bytes body) noexcept : rest_(body) {}
@@ -88,7 +89,7 @@ class message_writer {
     (put(fields), ...);
     end();
   }
-  /// AuthenticationSASL and what follows it.
+  /// An Authentication message that has data: AuthenticationSASL, for example.
   void authentication(std::int32_t kind, bytes data);
   void row_description(std::span<const column> columns, std::span<const format> formats);
   void data_row(std::span<const value> values, std::span<const column> columns, std::span<const format> formats);
@@ -108,7 +109,7 @@ class message_writer {
   void put(bytes text) { (out_ += text) += '\0'; }
 
   std::string out_;
-  std::size_t length_at_ = 0;  // where the length of the message being written is
+  std::size_t length_at_ = 0;  // position of the length field in the message that is being written
 };
 
 }  // namespace postgres

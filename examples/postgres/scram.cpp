@@ -48,7 +48,7 @@ std::string random_bytes(std::size_t size) {
 }
 
 std::string to_base64(bytes from) {
-  std::string text((from.size() + 2) / 3 * 4 + 1, '\0');  // libcrypto writes a zero behind it
+  std::string text((from.size() + 2) / 3 * 4 + 1, '\0');  // libcrypto adds a zero at the end
   EVP_EncodeBlock(data_of(text), data_of(from), static_cast<int>(from.size()));
   text.pop_back();
   return text;
@@ -91,7 +91,7 @@ scram_secret make_stand_in(bytes name) {
   return {hmac(process_key, name).substr(0, salt_size), random, random};
 }
 
-// gs2-header: "n,," or "y,,": no channel binding. A name of another user to act for is not supported.
+// The gs2-header is "n,," or "y,,": without channel binding, and without the name of another user to act for.
 std::string scram_exchange::begin(bytes client_first) {
   if (!client_first.starts_with("n,,") && !client_first.starts_with("y,,"))
     throw fatal_error("08P01", "unsupported SCRAM options: channel binding or an authorization identity");

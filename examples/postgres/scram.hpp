@@ -9,32 +9,32 @@
 
 namespace postgres {
 
-/// What a server keeps of a password, which cannot be had from it.
+/// The data that the server stores instead of a password, which cannot be computed from it.
 struct scram_secret {
   static constexpr int iterations = 4096;
   std::string salt, stored_key, server_key;
 };
-/// Takes a millisecond, on purpose.
+/// Takes about a millisecond, so that trying many passwords is expensive.
 [[nodiscard]] scram_secret make_scram_secret(quintet::bytes password, std::string salt);
-/// Returns a secret of no password. Its salt is always the same for a name, as that of a user is.
+/// Returns a secret that no password matches. A name always gets the same salt, so it looks like that of a user.
 [[nodiscard]] scram_secret make_stand_in(quintet::bytes name);
 [[nodiscard]] std::string make_salt();
 [[nodiscard]] std::string make_nonce();
 
-/// One login. Throws fatal_error 08P01 for what is no message of SCRAM.
+/// One login. Throws fatal_error 08P01 for malformed messages.
 class scram_exchange {
  public:
   scram_exchange(scram_secret of, std::string nonce) : secret_(std::move(of)), nonce_(std::move(nonce)) {}
   /// Takes client-first-message, returns server-first-message.
   [[nodiscard]] std::string begin(quintet::bytes client_first);
-  /// Takes client-final-message, returns server-final-message; nothing if the client does not know the password.
+  /// Takes client-final-message, returns server-final-message; an empty text if the client does not know the password.
   [[nodiscard]] std::string finish(quintet::bytes client_final) const;
 
  private:
   scram_secret secret_;
-  std::string nonce_;         // the server's, and then the client's before it
+  std::string nonce_;         // first only the server's part; begin() puts the client's before it
   std::string gs2_header_;    // of client-first-message
-  std::string auth_message_;  // without its last part
+  std::string auth_message_;  // begin() writes its first two parts; finish() adds the third
 };
 
 }  // namespace postgres

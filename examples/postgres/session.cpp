@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// session: messages. Comments name those that the code shows only by their letters.
+// session: startup, login, and a function for each kind of message. The protocol names a kind by a letter; comments
+// give the name that PostgreSQL's documentation has for it.
 #include "session.hpp"
 
 #include <boost/system/system_error.hpp>
@@ -9,7 +10,7 @@
 namespace postgres {
 namespace {
 
-constexpr std::size_t most_kept = 1000;  // prepared statements of a session, and portals
+constexpr std::size_t most_kept = 1000;  // prepared statements of a session; also its portals
 
 std::vector<format> take_formats(message_reader& in) {
   std::vector<format> all;
@@ -54,11 +55,11 @@ T find(const std::map<std::string, T>& in, const std::string& name, const char* 
   return found->second;
 }
 
-// Only the one without a name is replaced.
+// A new object without a name replaces the last one. Any other name must be free.
 template <class T>
 void keep(std::map<std::string, T>& in, const std::string& name, T added, const char* sqlstate, const char* kind) {
   if (!name.empty() && in.contains(name)) throw sql_error(sqlstate, kind + (" \"" + name) + "\" already exists");
-  if (in.size() >= most_kept) throw sql_error("53400", std::string("there are too many of: ") + kind);
+  if (in.size() >= most_kept) throw sql_error("53400", std::string("too many objects of this kind: ") + kind);
   in[name] = std::move(added);
 }
 
@@ -79,7 +80,7 @@ awaitable<> session::operator()(stream& s) {
   try {
     const seat taken = co_await log_in(s);
     if (taken) co_await serve(s);
-  } catch (const sql_error& e) {  // all errors of a login are fatal
+  } catch (const sql_error& e) {  // serve() has answered all but fatal errors; in a login all are fatal
     out_.response('E', "FATAL", e);
   } catch (const boost::system::system_error& e) {
     if (e.code() == errc::deadline_passed)
@@ -99,17 +100,14 @@ awaitable<seat> session::log_in(stream& s) {
   if (given.empty()) co_return nullptr;
   seat taken = take_seat(*all_);
   const std::string user = find(given, "user", "28000", "parameter");
-  // A client on a Unix socket need not be asked if the system says that it is this user (SO_PEERCRED): here.
-  if (!all_->users.empty()) {
-    const bool is_known = co_await all_->users.authenticate(s, user);
-    if (!is_known) throw fatal_error("28P01", "password authentication failed for user \"" + user + '"');
-  }
+  co_await authenticate(s, user);
   out_.message('R', std::int32_t{0});                                    // AuthenticationOk
   for (const auto& [name, is] : settings_) out_.message('S', name, is);  // ParameterStatus
   for (const auto& [name, to] : given)
     if (find_setting(name) != nullptr) set(name, to);
   using enum quintet::cancel_reason;
-  s.cancel_on({peer_finished, peer_reset, slow_reader, failed, cancelled, deadline});  // a client never half-closes
+  // A client of PostgreSQL does not half-close: if it sends no more, it has gone.
+  s.cancel_on({peer_finished, peer_reset, slow_reader, failed, cancelled, deadline});
   const auto key = static_cast<std::uint64_t>(s.make_cancel_key());
   out_.message('K', static_cast<std::int32_t>(key >> 32U), static_cast<std::int32_t>(key));  // BackendKeyData
   out_.message('Z', status_);                                                                // ReadyForQuery
@@ -117,8 +115,20 @@ awaitable<seat> session::log_in(stream& s) {
   co_return taken;
 }
 
-// Requests for encryption are refused. Then comes a StartupMessage, or a CancelRequest, which has no parameters and
-// gets no answer.
+// The list of the system's users may be on another machine, so the loop must not wait for it.
+awaitable<> session::authenticate(stream& s, const std::string& user) {
+  const auto peer = quintet::credentials_of(s);  // an error: not a Unix socket
+  if (all_->has_peer_authentication && peer) {
+    const bool is_user = co_await s.offload([&] { return is_local_user(*peer, user); });
+    if (!is_user) throw fatal_error("28000", "Peer authentication failed for user \"" + user + '"');
+  } else if (!all_->users.empty()) {
+    const bool is_known = co_await all_->users.authenticate(s, user);
+    if (!is_known) throw fatal_error("28P01", "password authentication failed for user \"" + user + '"');
+  }
+}
+
+// Refuses encryption, then returns the parameters of the StartupMessage. Returns none for a CancelRequest: that gets no
+// answer.
 awaitable<session::parameters> session::read_startup(stream& s) {
   startup_codec codec(largest_startup_message);
   for (int packets = 0; packets < 3; ++packets) {
@@ -160,7 +170,7 @@ awaitable<> session::serve(stream& s) {
       is_skipping = type != 'Q';
     }
     if (type == 'Q' || type == 'S') {
-      if (status_ == 'I') portals_.clear();  // they live in a transaction
+      if (status_ == 'I') portals_.clear();  // a portal lives until its transaction ends
       out_.message('Z', status_);            // ReadyForQuery
     }
     co_await send(s);
@@ -192,7 +202,7 @@ awaitable<> session::process(stream& s, char type, message_reader in) {
   if (type == 'E') co_return co_await execute(s, in);
   if (type == 'C') co_return close(in);
   if (type == 'H') co_return s.flush();
-  if (type != 'S') throw fatal_error("08P01", std::string("invalid frontend message type ") + type);  // S: Sync
+  if (type != 'S') throw fatal_error("08P01", std::string("invalid frontend message type ") + type);
 }
 
 awaitable<> session::query(stream& s, const std::string& text) {

@@ -24,35 +24,36 @@ namespace postgres {
 using quintet::awaitable;
 using quintet::stream;
 
-/// A statement with its arguments: a cursor, which Execute moves on.
+/// A statement with its arguments, and the cursor of its result: each Execute continues where the last one stopped.
 struct portal {
   std::shared_ptr<const statement> what;
-  std::vector<value> arguments = {};  // of its operands
-  std::vector<format> formats = {};   // of its columns
-  std::string tag = {};               // of CommandComplete; empty before it begins
-  std::vector<value> row = {};        // the only one, or none
-  std::int64_t next = 0;              // number or key of the next row of a series or of the table
-  std::uint64_t left = 0;             // rows of a series, or 1 while the table may have more
-  std::size_t count = 0;              // of changed rows
+  std::vector<value> arguments = {};  // values of the operands
+  std::vector<format> formats = {};   // of the columns, as Bind gives them
+  std::string tag = {};               // of CommandComplete; empty before the first Execute
+  std::vector<value> row = {};        // the row of a result that has only one; empty once it has been sent
+  std::int64_t next = 0;              // the next number of a series, or the least key of the next row of the table
+  std::uint64_t left = 0;             // rows that a series still has; of the table: 1 while it may have more
+  std::size_t count = 0;              // changed rows
 };
 
-/// What all sessions share. All but the store and the number of sessions is set before the server runs.
+/// The state that all sessions share. Only the store and the number of sessions change while the server runs.
 struct service {
   std::size_t max_connections = 100;
   std::chrono::seconds login_timeout{60}, idle_timeout{0}, statement_timeout{0};  ///< zero: none
   postgres::users users;
+  bool has_peer_authentication = false;  ///< clients on Unix sockets log in as their system user
   postgres::store store;
   std::atomic<std::size_t> sessions{0};
   std::function<void(quintet::cancel_key)> cancel_elsewhere = {};  ///< empty: no process shares the port
 };
 
-/// One of the sessions that there may be.
-struct leaving {
+struct seat_return {
   void operator()(std::atomic<std::size_t>* sessions) const noexcept { --*sessions; }
 };
-using seat = std::unique_ptr<std::atomic<std::size_t>, leaving>;
+/// One of the `max_connections` sessions. Its destructor makes room for another one.
+using seat = std::unique_ptr<std::atomic<std::size_t>, seat_return>;
 
-/// Returns what SHOW shows.
+/// Returns the settings that SHOW and SET know, with their first values.
 [[nodiscard]] std::map<std::string, std::string> initial_settings(std::chrono::seconds statement_timeout);
 
 class session {
@@ -68,6 +69,7 @@ class session {
   using parameters = std::map<std::string, std::string>;
   awaitable<parameters> read_startup(stream& s);
   awaitable<seat> log_in(stream& s);
+  awaitable<> authenticate(stream& s, const std::string& user);
   awaitable<> serve(stream& s);
   awaitable<bytes> read(stream& s);
   awaitable<> process(stream& s, char type, message_reader in);
@@ -97,8 +99,8 @@ class session {
   std::map<std::string, std::string> settings_;
   std::map<std::string, std::shared_ptr<const statement>> statements_;
   std::map<std::string, std::shared_ptr<portal>> portals_;
-  char status_ = 'I';         // idle, 'T': in a transaction, 'E': in one that has failed
-  bool has_changed_ = false;  // the table, in this transaction
+  char status_ = 'I';         // idle; 'T': in a transaction; 'E': in a transaction that has failed
+  bool has_changed_ = false;  // this transaction has changed the table
 };
 
 }  // namespace postgres

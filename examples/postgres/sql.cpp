@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// sql: tokens, and patterns of them.
+// sql: splits a text into tokens, and compares them with a list of patterns.
 #include "sql.hpp"
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 namespace postgres {
 namespace {
 
-// `#`: any operand; `#i`, `#f`, `#t`: one that is a bigint, a float8, a text; `##`: operands between commas. `@`: any
-// word or value; `..`: all that follows. `?x`: x or nothing.
+// `#i`, `#f`, `#t`: an operand of type bigint, float8, text; `##`: operands of any type, separated by commas. `@`: any
+// word or value; `..`: everything up to the end. `?x`: x may be missing.
 struct pattern {
   bytes text;
   action does;
@@ -43,7 +43,7 @@ constexpr auto patterns = std::to_array<pattern>({
     {"deallocate @", action::deallocate, "DEALLOCATE"},
     {"deallocate prepare @", action::deallocate, "DEALLOCATE"},
     {"discard all", action::ignored, "DISCARD ALL"},
-    // asyncpg, when a connection returns to its pool.
+    // asyncpg sends these when a connection returns to its pool.
     {"select pg_advisory_unlock_all ( )", action::ignored, "SELECT "},
     {"close all", action::ignored, "CLOSE CURSOR ALL"},
     {"unlisten *", action::ignored, "UNLISTEN"},
@@ -75,7 +75,7 @@ std::string take_while(bytes& from, Predicate p) {
   return taken;
 }
 
-// A quote within the text is written twice.
+// Two quotes in a row stand for one within the text.
 std::string take_quoted(bytes& rest) {
   const char quote = rest.front();
   for (std::string text;; text += quote) {
@@ -101,7 +101,7 @@ token take_token(bytes& rest) {
   return {kind::sign, std::move(sign)};
 }
 
-// The last one is the end.
+// The last token is kind::end.
 std::vector<token> tokenize(bytes text) {
   std::vector<token> all;
   do all.push_back(take_token(text));
@@ -238,8 +238,8 @@ bool parser::take_operand(type expected) {
   return true;
 }
 
-// Gives the operand its type. Of a parameter, the type that the client has named counts first, then the one of the
-// first place where it stands.
+// Gives the operand its type. A parameter has the type that the client has declared, else that of its first use, else
+// text.
 void parser::settle(operand& o) {
   if (o.parameter > 0) {
     if (s_.parameters.size() < o.parameter) s_.parameters.resize(o.parameter, type::unknown);

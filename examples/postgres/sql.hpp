@@ -14,7 +14,7 @@ namespace postgres {
 struct operand {
   value literal = {};
   std::size_t parameter = 0;  ///< its number, from 1 on; 0: a literal
-  type as = type::unknown;    ///< the type that its place, or a cast, gives to it
+  type as = type::unknown;    ///< its type, by a cast or by its position in the statement
 };
 
 // clang-format off
@@ -24,17 +24,17 @@ enum class action { nothing, select_values, sleep, series, sum, select_all, sele
 
 struct statement {
   action does = action::nothing;
-  std::string tag = {};                 ///< of CommandComplete; after a space at its end the number of rows follows
-  std::vector<column> columns = {};     ///< of the result; none: no rows
-  std::vector<operand> operands = {};   ///< in their order
-  std::vector<std::string> names = {};  ///< other words that vary
+  std::string tag = {};                 ///< of CommandComplete; if it ends with a space, the number of rows is added
+  std::vector<column> columns = {};     ///< of the result; none: the statement returns no rows
+  std::vector<operand> operands = {};   ///< from left to right
+  std::vector<std::string> names = {};  ///< of columns and settings, from left to right
   std::vector<type> parameters = {};    ///< types of $1, $2, ...
 };
 
-/// Returns the statements of a text, which semicolons separate. `given`: the types of parameters that the client has
-/// named, or unknown. Throws sql_error.
+/// Returns the statements of a text, which semicolons separate. `given`: the types of $1, $2, ... that the client has
+/// declared. Throws sql_error.
 [[nodiscard]] std::vector<statement> parse_sql(bytes text, const std::vector<type>& given = {});
-/// For letters of ASCII.
+/// Changes ASCII letters only.
 [[nodiscard]] std::string to_lower(std::string s);
 
 }  // namespace postgres

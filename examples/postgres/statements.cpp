@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// statements: what statements do. A place for the executor of a database of your own.
+// statements: executes statements. Begin the executor of your own database here.
 #include "session.hpp"
 
 #include <quintet/net/stream.hpp>
@@ -27,7 +27,8 @@ std::uint64_t size_of_series(const portal& p) {
   return from > to ? 0 : static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from) + 1;
 }
 
-// What has cancelled the statement: a CancelRequest or its time limit, or that the client has gone.
+// Throws if the statement was cancelled. After a CancelRequest or at its time limit, the statement ends with an error
+// and the session lives; if the client has gone, the session ends too.
 void check_interrupts(stream& s) {
   const quintet::cancel_reason why = s.cancelled().why();
   if (why == quintet::cancel_reason::none) return;
@@ -72,8 +73,8 @@ awaitable<> session::begin(stream& s, portal& p) {
   }
 }
 
-// A computation runs where the model runs what computes: on its pool, if it has one. It is cut into slices, because its
-// loop hears of nothing meanwhile where there is none.
+// Adds up the numbers in slices of about a millisecond. offload() runs them on the model's pool. A model without a pool
+// runs them on the loop: between two slices the loop serves others, and hears of a cancel.
 awaitable<value> session::add_up(stream& s, const portal& p) {
   constexpr std::uint64_t slice = 1'000'000;
   std::uint64_t sum = 0, next = static_cast<std::uint64_t>(integer(p.arguments[0]));
@@ -83,7 +84,7 @@ awaitable<value> session::add_up(stream& s, const portal& p) {
     co_await s.offload([&sum, &next, end] {
       for (; next != end; ++next) sum += next;
     });
-    (void)co_await quintet::sleep_for({});  // a turn of the loop
+    (void)co_await quintet::sleep_for({});  // one turn of the loop
     check_interrupts(s);
   }
   co_return std::to_string(static_cast<std::int64_t>(sum));
@@ -123,7 +124,7 @@ awaitable<> session::send_rows(stream& s, portal& p, std::int32_t most_rows) {
     out_.data_row(row, p.what->columns, p.formats);
     if (++sent == most_rows) co_return out_.message('s');  // PortalSuspended
     if (out_.data().size() < chunk) continue;
-    co_await send(s);  // waits for a client that does not read
+    co_await send(s);  // waits while the client reads too slowly
     check_interrupts(s);
   }
   if (p.tag.ends_with(' ')) p.tag += std::to_string(p.what->columns.empty() ? p.count : quintet::as_size(sent));
@@ -133,7 +134,7 @@ awaitable<> session::send_rows(stream& s, portal& p, std::int32_t most_rows) {
 bool session::next_row(portal& p, std::vector<value>& row) const {
   if (p.what->does == action::series && p.left > 0) {
     row.assign(1, std::to_string(p.next));
-    p.next += --p.left > 0 ? 1 : 0;  // does not overflow
+    p.next += --p.left > 0 ? 1 : 0;  // the last number may be the largest: adding 1 would overflow
     return true;
   }
   if (p.what->does == action::select_all && p.left > 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// store: checks come before changes.
+// store: each function checks everything before it changes anything.
 #include "store.hpp"
 
 #include "protocol.hpp"

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// users: reads the file, and asks for passwords.
+// users: reads the file, asks for passwords, and looks up users of the system.
 #include "users.hpp"
 
+#include <array>
 #include <fstream>
+
+#include <pwd.h>
 
 namespace postgres {
 namespace {
@@ -30,11 +33,20 @@ void users::load(const std::string& path) {
   if (empty()) throw std::runtime_error("--users " + path + ": the file cannot be read, or has no user");
 }
 
+bool is_local_user(const quintet::peer_credentials& client, const std::string& name) {
+  if (quintet::is_own_user(client)) return true;
+  std::array<char, 16 * 1024> texts{};
+  ::passwd entry{};
+  ::passwd* found = nullptr;
+  return ::getpwuid_r(client.user, &entry, texts.data(), texts.size(), &found) == 0 && found != nullptr &&
+         name == entry.pw_name;
+}
+
 #ifdef QUINTET_EXAMPLE_SCRAM
 
 void users::add(const std::string& name, bytes password) { secrets_[name] = make_scram_secret(password, make_salt()); }
 
-// AuthenticationSASL, AuthenticationSASLContinue, AuthenticationSASLFinal.
+// 10: AuthenticationSASL, 11: AuthenticationSASLContinue, 12: AuthenticationSASLFinal.
 quintet::awaitable<bool> users::authenticate(quintet::stream& s, const std::string& name) const {
   using namespace std::string_view_literals;
   const auto found = secrets_.find(name);
@@ -54,7 +66,7 @@ quintet::awaitable<bool> users::authenticate(quintet::stream& s, const std::stri
 
 void users::add(const std::string& name, bytes password) { secrets_[name] = password; }
 
-// AuthenticationCleartextPassword.
+// 3: AuthenticationCleartextPassword.
 quintet::awaitable<bool> users::authenticate(quintet::stream& s, const std::string& name) const {
   const std::string answer = co_await ask(s, 3, {});
   const auto found = secrets_.find(name);

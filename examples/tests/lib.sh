@@ -85,5 +85,5 @@ first_line() {
 optional=()
 # shellcheck disable=SC2034
 [[ ! -x $examples/protobuf ]] || optional+=(protobuf)
-tutorial=(step1_echo step2_frames step3_session step4_shared step5_slow step6_limits step7_database)
+tutorial=(step1_echo step2_frames step3_session step4_shared step5_slow step6_limits)
 models=(thread_per_connection single_reactor reactor_pool loop_per_thread loop_per_thread_pool)

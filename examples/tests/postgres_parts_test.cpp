@@ -3,6 +3,7 @@
 #include "postgres/protocol.hpp"
 #include "postgres/sql.hpp"
 #include "postgres/store.hpp"
+#include "postgres/users.hpp"
 #ifdef QUINTET_EXAMPLE_SCRAM
 #include "postgres/scram.hpp"
 #endif
@@ -16,6 +17,9 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <pwd.h>
+#include <unistd.h>
 
 namespace {
 
@@ -176,6 +180,20 @@ BOOST_AUTO_TEST_CASE(a_store_is_full_at_its_limit) {
   BOOST_TEST(rows < 20);
   BOOST_TEST(error_of([&] { (void)s.update(0, std::string(1000, 'y')); }) == full);
   BOOST_TEST(*s.find(0) == std::string(50, 'x'));
+}
+
+// ---- Users of the system --------------------------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_local_user_has_its_own_name_only) {
+  const ::passwd* const daemon = ::getpwnam("daemon");
+  BOOST_REQUIRE(daemon != nullptr);
+  const quintet::peer_credentials client{.user = daemon->pw_uid};
+  BOOST_TEST(is_local_user(client, "daemon"));
+  BOOST_TEST(!is_local_user(client, "ann"));
+  BOOST_TEST(!is_local_user(client, ""));
+  BOOST_TEST(!is_local_user({.user = 4'000'000'000}, "ann"));  // a user without a name
+  BOOST_TEST(is_local_user({.user = ::geteuid()}, "ann"));
+  BOOST_TEST(is_local_user({.user = 0}, "ann"));
 }
 
 // ---- SCRAM ----------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ pick_prefix() {
   local tries port
   for ((tries = 0; tries < 50; ++tries)); do
     prefix=$((200 + RANDOM % 100))
-    for port in 01 02 03 04 05 06 07 17; do
+    for port in 01 02 03 04 05 06 07; do
       ! (exec 9<> "/dev/tcp/127.0.0.1/$prefix$port") 2> /dev/null || continue 2
     done
     return
@@ -73,4 +73,8 @@ run_page() {
 }
 
 pick_prefix
-for page in "$pages"/*.md; do run_page "$page"; done
+export PSQLRC=/dev/null
+for page in "$pages"/*.md; do
+  [[ $page != */7_postgres.md ]] || needs psql  # the last page: the others have been tried
+  run_page "$page"
+done

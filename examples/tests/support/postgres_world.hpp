@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 using namespace postgres;  // NOLINT: for tests only
 using lines = std::vector<std::string>;
 
-quintet::connection_limits small_limits() {
+inline quintet::connection_limits small_limits() {
   quintet::connection_limits limits;
   limits.high_watermark = 64 * 1024;
   limits.low_watermark = 16 * 1024;
@@ -31,7 +31,7 @@ quintet::connection_limits small_limits() {
   return limits;
 }
 
-/// A server. `set` changes its options.
+/// A server with one session for each client. `set` changes its options.
 class world {
  public:
   explicit world(
@@ -90,7 +90,7 @@ inline std::string to_line(quintet::bytes message) {
   return line;
 }
 
-/// A client that has logged in, unless it is told to wait.
+/// A client, which logs in at once unless `logs_in` is false.
 class client {
  public:
   explicit client(world& in, bool logs_in = true) : sim_(in.sim()), handle_(net().connect(7)) {
@@ -144,7 +144,7 @@ class client {
   }
   void execute(const std::string& portal, std::int32_t most = 0) { send('E', portal, most); }
   lines sync() { return send('S'), receive(); }
-  /// A CancelRequest of another connection, with the key of this one; `wrong`: nearly.
+  /// Sends a CancelRequest over another connection, with the key of this session; `wrong`: with another key.
   void cancel(world& in, bool wrong = false) {
     std::string key = key_;
     if (wrong) ++key.back();
