@@ -24,8 +24,8 @@ void set_limits(quintet::config& config, const postgres::service& all) {
   config.limits.first_byte_timeout = all.login_timeout;
 }
 
-bool is_unix(const quintet::listen_options& l) {
-  return l.descriptor < 0 && quintet::address(l.at).type() == quintet::address::kind::unix_path;
+quintet::address::kind kind_of(const quintet::listen_options& l) {
+  return l.descriptor < 0 ? quintet::address(l.at).type() : quintet::address::kind::none;
 }
 
 /// What the command line says beside the server's own options.
@@ -67,10 +67,11 @@ void apply(const options& o, quintet::config& config, postgres::service& all) {
   all.has_peer_authentication = o.local_method == "peer";
   if (!o.local_method.empty() && !all.has_peer_authentication)
     throw quintet::config_error("--auth-local: '" + o.local_method + "' is not a method; it must be peer");
+  using enum quintet::address::kind;
   for (quintet::listen_options& l : config.listen) {
     // As with PostgreSQL, every user of the system may connect: the login decides.
-    if (all.has_peer_authentication && is_unix(l)) l.mode = 0777;
-    if (!o.siblings.empty() && !is_unix(l)) l.sharing = quintet::port_sharing::processes;
+    if (all.has_peer_authentication && kind_of(l) == unix_path) l.mode = 0777;
+    if (!o.siblings.empty() && (kind_of(l) == ipv4 || kind_of(l) == ipv6)) l.sharing = quintet::port_sharing::processes;
   }
   set_limits(config, all);
 }
