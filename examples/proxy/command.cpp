@@ -35,10 +35,10 @@ void set_relay_limits(command& c, const numbers& n) {
   // Never reached: the windows bound the waiting output, except for input that an engine received before the pause.
   // With io_uring's buffers, that is up to 4 MiB.
   limits.high_watermark = limits.max_output = 8 * (c.relaying.window + kib * kib);
-  c.relaying.limits = limits;
   c.relaying.socket = c.config.listen.front().socket;
-  if (c.relaying.accept_proxy)  // these apply until the header is complete
-    limits.first_byte_timeout = limits.message_timeout = limits.idle_timeout = std::chrono::milliseconds(n.header_ms);
+  if (!c.relaying.accept_proxy) return;
+  for (quintet::listen_options& l : c.config.listen)
+    l.proxy = {.trusted = {"0.0.0.0/0", "::/0", "unix:"}, .timeout = std::chrono::milliseconds(n.header_ms)};
 }
 
 void resolve_options(command& c, const numbers& n, const headers& send) {

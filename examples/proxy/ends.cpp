@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// ends: the PROXY header of a client, the search for its upstream, and the counters.
+// ends: the search for a client's upstream, the PROXY header for it, and the counters.
 #include "proxy/ends.hpp"
 
 #include "proxy/upstreams.hpp"
@@ -46,30 +46,7 @@ relay::relay(service& all, connection& c)
 void client_end::on_open(connection& c) {
   count(all_->counts.clients);
   count(all_->counts.open);
-  if (!all_->options.accept_proxy) find_upstream(c);
-}
-
-std::size_t client_end::operator()(connection& c, quintet::bytes in) {
-  if (!relay_) return read_header(c, in);
-  relay_->client->forward(c, in);
-  return in.size();
-}
-
-// Bytes behind the header belong to the upstream.
-std::size_t client_end::read_header(connection& c, quintet::bytes in) {
-  if (c.closing()) return in.size();
-  const quintet::proxy_header header = quintet::read_proxy_header(in);
-  if (header.is == quintet::proxy_header::state::incomplete) return 0;
-  if (header.is == quintet::proxy_header::state::malformed) {
-    c.close(quintet::errc::malformed_message);
-    return in.size();
-  }
-  if (header.peer.size > 0)
-    ends_ = {address(header.peer.ip(), header.peer.port), address(header.local.ip(), header.local.port)};
-  c.set_limits(all_->options.limits);
   find_upstream(c);
-  if (header.size < in.size()) relay_->client->forward(c, in.substr(header.size));
-  return in.size();
 }
 
 // In thread_per_connection the client's loop serves only the client. Then the main loop connects, and the model places
@@ -97,21 +74,14 @@ void client_end::find_upstream(connection& c) {
   });
 }
 
-void client_end::on_read_eof(connection& c) {
-  if (!relay_) return c.close(quintet::errc::incomplete_message);
-  relay_->client->read_eof(c);
-}
-
 void client_end::on_close(connection& c, quintet::error_code) {
   all_->counts.open.fetch_sub(1, std::memory_order_relaxed);
-  if (!relay_) return count(all_->counts.bad_headers);
-  relay_->client->closed(c);
+  if (relay_) relay_->client->closed(c);
 }
 
 // ---- The upstream ---------------------------------------------------------------------------------------------------
 
 void upstream_end::on_open(connection& c) {
-  if (all_->options.accept_proxy) c.set_limits(all_->options.limits);
   count(all_->counts.relays);
   if (&c.loop() == relay_->loop_of_client) count(all_->counts.local);
   relay_->upstream->join(c, relay_->client_id, relay_->client);

@@ -24,17 +24,16 @@ class client_end {
   client_end(service& all, const quintet::connection_ends& ends) noexcept : all_(&all), ends_(ends) {}
 
   void on_open(quintet::connection& c);
-  std::size_t operator()(quintet::connection& c, quintet::bytes in);
-  void on_read_eof(quintet::connection& c);
+  void operator()(quintet::connection& c, quintet::bytes in) { relay_->client->forward(c, in); }
+  void on_read_eof(quintet::connection& c) { relay_->client->read_eof(c); }
   void on_close(quintet::connection& c, quintet::error_code why);
 
  private:
-  std::size_t read_header(quintet::connection& c, quintet::bytes in);
   void find_upstream(quintet::connection& c);
 
   service* all_;
-  quintet::connection_ends ends_;  // of the connection, or from the header
-  std::shared_ptr<relay> relay_;   // null until the header has been read
+  quintet::connection_ends ends_;  // of the connection, or of what a proxy before this one has told
+  std::shared_ptr<relay> relay_;   // since on_open
 };
 
 class upstream_end {

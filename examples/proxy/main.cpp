@@ -7,8 +7,10 @@
 
 #include "common/options.hpp"
 
+#include <atomic>
 #include <cstdio>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace {
@@ -59,7 +61,13 @@ void serve_relays(const command& c) {
   all.options = c.relaying;
   all.log = c.config.log;
   const auto make = [&all](const quintet::connection_ends& ends) { return client_end(all, ends); };
-  quintet::server server(c.config, quintet::handler_factory(make));
+  quintet::config config = c.config;
+  config.accepting.on_refused = [&all](quintet::error_code why, const quintet::address&) {
+    if (why == quintet::errc::malformed_proxy_header || why == quintet::errc::missing_proxy_header)
+      all.counts.bad_headers.fetch_add(1, std::memory_order_relaxed);
+    return std::string();
+  };
+  quintet::server server(config, quintet::handler_factory(make));
   all.main = &server.main_loop();
   all.attach = [&server](quintet::event_loop* near, int handle, upstream_end end, auto refused) {
     server.attach(near, handle, std::move(end), std::move(refused));

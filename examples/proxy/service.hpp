@@ -27,8 +27,7 @@ struct settings {
   bool accept_proxy = false;        ///< clients begin with a PROXY header
   quintet::proxy_version send = quintet::proxy_version::none;
   quintet::duration connect_timeout = std::chrono::seconds(3);  ///< per attempt
-  quintet::socket_options socket = {};     ///< of connections to upstreams, equal to those of clients
-  quintet::connection_limits limits = {};  ///< of both ends; until a PROXY header is read, the server's limits apply
+  quintet::socket_options socket = {};  ///< of connections to upstreams, equal to those of clients
 };
 
 /// Relaxed counters, shared by all loops: a relay changes them only a few times, and once per half window.

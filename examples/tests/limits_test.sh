@@ -38,6 +38,5 @@ starts 1 "$times $amounts" time --count 0 --interval-ms 60000
 starts 2 "$times $amounts" embed --report-port 0
 # A relay does not know messages, and in some protocols the server sends first.
 starts 1 "idle_ms send_ms $amounts" proxy --upstream 127.0.0.1:1
-starts 1 "$times $amounts" proxy --upstream 127.0.0.1:1 --accept-proxy
 # A client of a database may be silent, and read slowly.
 starts 1 "first_byte_ms $amounts" postgres

@@ -124,6 +124,7 @@ for model in "${models[@]}"; do
   answers "127.0.0.6 $v2_port" "$v2_port" --interface 127.0.0.6
   # A client without a header is refused.
   ! ask "http://127.0.0.1:$port/" > /dev/null 2>&1 || fail 'a client without a header was served'
+  warned 'a connection is refused: .*PROXY header'
   stop
   # nginx on both sides.
   start proxy --model "$model" --upstream "127.0.0.1:$plain_port"

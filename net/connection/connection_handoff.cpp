@@ -178,11 +178,12 @@ void connection_handoff::limit(work_item& item) noexcept {
 
 void connection_handoff::close(work_item& item) noexcept {
   connection_core& c = with_baton(item);
-  if (c.enabled_.close) {
+  const bool is_told = c.enabled_.close;
+  if (is_told) {
     const callback_scope scope = calling(c, callback::on_close);
     c.run_close(c.reason());
   }
-  if (!c.enabled_.close || !c.constants_.keeps_baton) c.close_is_done();
+  if (!is_told || !c.constants_.keeps_baton) c.close_is_done();  // a coroutine says so itself
 }
 
 // ---- The handler's exceptions, and what the watchdog sees -----------------------------------------------------------

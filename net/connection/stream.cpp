@@ -72,7 +72,7 @@ void stream::on_received(bytes arrived) noexcept {
 }
 
 void stream::ended(bool by_exception) noexcept {
-  ended_ = true;
+  enabled_.close = false;  // nobody is left who would ask why, or who the peer was
   use_lent();
   if (by_exception)
     connection_handoff::fail_handler(*this);
@@ -247,10 +247,9 @@ std::size_t stream::run_batch(bytes) noexcept {
 
 void stream::run_writable() noexcept { resume_waiting(); }
 
-// The connection failed while the coroutine waited for input, or after it had ended.
+// The connection failed while the coroutine waited for input or for room.
 void stream::run_close(error_code) noexcept {
   closing_ = true;
-  if (ended_) return close_is_done();
   if (wanted_) try_parse(*wanted_);
   resume_waiting();
 }

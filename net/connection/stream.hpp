@@ -232,7 +232,6 @@ class stream : public connection, private coroutine_host {
 
   // First: these lie in the padding behind coroutine_host.
   bool closing_ = false;       // the connection is closed; it is destroyed after the coroutine has ended
-  bool ended_ = false;         // the coroutine has ended
   bool counts_codec_ = false;  // count_kept_input() last reported a codec's memory
   bool expires_ = false;       // read() returns since its time has passed
   bool is_fast_ = false;       // in on_received(), until the coroutine returns the baton

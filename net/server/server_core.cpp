@@ -115,12 +115,18 @@ void server_core::run() {
 
 void server_core::run_in_background() {
   run_once();
-  background_ = detail::start_prepared_thread(
-      "qnt-server", [this] { start(); },
-      [this] {
-        main_.run();
-        finish();
-      });
+  const auto prepare = [this] {
+    try {
+      start();
+    } catch (...) {
+      shut_down();  // on this thread: the kernel ends a ring with the thread that made it
+      throw;
+    }
+  };
+  background_ = detail::start_prepared_thread("qnt-server", prepare, [this] {
+    main_.run();
+    finish();
+  });
 }
 
 void server_core::join() {

@@ -88,7 +88,10 @@ BOOST_DATA_TEST_CASE(a_handler_that_cannot_be_made_is_no_refusal, data::make(all
   journal log;
   std::atomic<int> refusals{0};
   accept_limits limits;
-  limits.on_refused = [&](error_code, const address&) { ++refusals; };
+  limits.on_refused = [&](error_code, const address&) {
+    ++refusals;
+    return std::string();
+  };
   const auto make = []() -> touchy { throw std::runtime_error("touched"); };
   running<server> srv(config{.model = kind, .accepting = limits, .log = log.hook()}, handler_factory(make));
   client peer(srv->port());
