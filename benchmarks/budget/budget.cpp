@@ -69,6 +69,16 @@ quintet::awaitable<> in_coroutine(quintet::stream& s) {
   while (auto in = co_await s.read()) s.write(*in);
 }
 
+// A server of messages: each is awaited, with a time limit that is off.
+quintet::awaitable<> by_messages(quintet::stream& s) {
+  for (;;) {
+    const auto limit = s.with_read_deadline(quintet::time_point::max());
+    const auto in = co_await s.read_exactly(message_bytes);
+    if (!in) co_return;
+    s.write(*in);
+  }
+}
+
 // Settings: "bare", "limits" (as config::public_defaults()), "watched" (with the watchdog), or "both".
 quintet::config config_for(quintet::model model, const std::string& settings) {
   const bool limited = settings == "limits" || settings == "both",
@@ -105,15 +115,17 @@ int main(int argc, char** argv) {
   const auto model = argc == 6 ? quintet::from_string(argv[1]) : std::nullopt;
   const std::string flavour = argc == 6 ? argv[2] : "", settings = argc == 6 ? argv[3] : "";
   const std::array<std::string, 4> all{"bare", "limits", "watched", "both"};
-  if (!model || (flavour != "callback" && flavour != "coroutine") || std::ranges::count(all, settings) == 0 ||
+  const std::array<std::string, 3> flavours{"callback", "coroutine", "messages"};
+  if (!model || std::ranges::count(flavours, flavour) == 0 || std::ranges::count(all, settings) == 0 ||
       number(argv[4]) < 1 || number(argv[5]) < 1) {
     std::fputs(
-        "Usage: quintet-budget MODEL callback|coroutine bare|limits|watched|both REQUESTS CONNECTIONS\n"
+        "Usage: quintet-budget MODEL callback|coroutine|messages bare|limits|watched|both REQUESTS CONNECTIONS\n"
         "MODEL is the name of a model\n",
         stderr);
     return 2;
   }
   const quintet::config with = config_for(*model, settings);
   if (flavour == "coroutine") return be_server(with, in_coroutine, argv[4], argv[5]);
+  if (flavour == "messages") return be_server(with, by_messages, argv[4], argv[5]);
   return be_server(with, [](quintet::connection& c, quintet::bytes in) { c.write(in); }, argv[4], argv[5]);
 }

@@ -203,7 +203,9 @@ void stream::wait_for_message(message_wait& wanted, std::coroutine_handle<> wait
 
 void stream::wait_for_more(message_wait& wanted) noexcept {
   input_.note_unseen(*this, !wanted.has_looked_);
-  if (wanted.has_looked_) require_input(wanted.found_.size);
+  constexpr std::size_t comes_at_once = 4096;  // nearly always: a requirement would cost the next batch the fast path
+  const std::size_t needed = wanted.found_.size;
+  if (wanted.has_looked_ && (input_.unread() > 0 || needed > comes_at_once)) require_input(needed);
   if (wanted.within_message()) mark_incomplete(has_progressed());
   count_codec_input(wanted.kept_bytes());
   hand_back();

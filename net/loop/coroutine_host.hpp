@@ -96,6 +96,7 @@ class [[nodiscard]] deadline_guard final : private timer {
   /// [loop]
   deadline_guard(coroutine_host& host, time_point at, bool of_reads) noexcept
       : host_(host), outer_(std::exchange(host.innermost_, this)), of_reads_(of_reads) {
+    if (at == time_point::max()) return;  // never
     const duration left = between(host.host_loop_.now(), at);
     if (left > duration{})
       host.host_loop_.start(*this, left);
