@@ -61,6 +61,8 @@ std::string to_text(bytes binary, type of) {
 }
 
 value convert(const value& v, type to) {
+  if (v && to == type::int4) return std::to_string(to_number<std::int32_t>(*v));
+  if (v && to == type::int8) return std::to_string(to_number<std::int64_t>(*v));
   const bool is_number = size_of(to) > 0 && to != type::no_value;
   return v && is_number ? value(to_text(to_binary(*v, to), to)) : v;
 }
@@ -79,9 +81,9 @@ std::string message_reader::string() {
 }
 
 void message_writer::begin(char type) {
-  out_ += type;
-  length_at_ = out_.size();
-  out_.append(4, '\0');
+  const std::array<char, message_header> header{type};
+  length_at_ = out_.size() + 1;
+  out_.append(header.data(), header.size());
 }
 
 void message_writer::end() {
@@ -89,8 +91,14 @@ void message_writer::end() {
   std::copy(length.begin(), length.end(), out_.begin() + static_cast<std::ptrdiff_t>(length_at_));
 }
 
-void message_writer::put(std::int16_t n) { out_ += encoded<2>(static_cast<std::uint64_t>(n)); }
-void message_writer::put(std::int32_t n) { out_ += encoded<4>(static_cast<std::uint64_t>(n)); }
+void message_writer::put(std::int16_t n) {
+  const auto raw = quintet::encode_number<2, big>(static_cast<std::uint16_t>(n));
+  out_.append(raw.data(), raw.size());
+}
+void message_writer::put(std::int32_t n) {
+  const auto raw = quintet::encode_number<4, big>(static_cast<std::uint32_t>(n));
+  out_.append(raw.data(), raw.size());
+}
 
 void message_writer::authentication(std::int32_t kind, bytes data) {
   begin('R');

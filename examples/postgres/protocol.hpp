@@ -98,7 +98,14 @@ class message_writer {
   void response(char type, bytes severity, const sql_error& e);
 
   [[nodiscard]] const std::string& data() const noexcept { return out_; }
-  void clear() noexcept { out_.clear(); }
+  /// Keeps the memory of a short answer only: most sessions are idle.
+  void clear() noexcept {
+    constexpr std::size_t most_kept = 256;
+    if (out_.capacity() > most_kept)
+      out_ = std::string();
+    else
+      out_.clear();
+  }
 
  private:
   void begin(char type);

@@ -10,6 +10,7 @@
 namespace postgres {
 namespace {
 
+constexpr std::size_t most_kept_text = 256;
 constexpr std::size_t most_kept = 1000;  // prepared statements of a session; also its portals
 
 std::vector<format> take_formats(message_reader& in) {
@@ -48,8 +49,8 @@ std::vector<value> arguments_of(const statement& what, const std::vector<value>&
   return all;
 }
 
-template <class T>
-T find(const std::map<std::string, T>& in, const std::string& name, const char* sqlstate, const char* kind) {
+template <class Map>
+auto& find(Map& in, const std::string& name, const char* sqlstate, const char* kind) {
   const auto found = in.find(name);
   if (found == in.end()) throw sql_error(sqlstate, kind + (" \"" + name) + "\" does not exist");
   return found->second;
@@ -101,8 +102,8 @@ awaitable<seat> session::log_in(stream& s) {
   seat taken = take_seat(*all_);
   const std::string user = find(given, "user", "28000", "parameter");
   co_await authenticate(s, user);
-  out_.message('R', std::int32_t{0});                                    // AuthenticationOk
-  for (const auto& [name, is] : settings_) out_.message('S', name, is);  // ParameterStatus
+  out_.message('R', std::int32_t{0});                                     // AuthenticationOk
+  for (const auto& [name, is] : *defaults_) out_.message('S', name, is);  // ParameterStatus
   for (const auto& [name, to] : given)
     if (find_setting(name) != nullptr) set(name, to);
   using enum quintet::cancel_reason;
@@ -154,14 +155,20 @@ awaitable<session::parameters> session::read_startup(stream& s) {
 // ---- Messages -------------------------------------------------------------------------------------------------------
 
 awaitable<> session::serve(stream& s) {
+  message_codec codec(largest_message);
   for (bool is_skipping = false;;) {
-    const bytes message = co_await read(s);
-    const char type = message.front();
+    const auto limit = s.with_read_deadline(in(s, all_->idle_timeout));
+    const auto message = co_await s.read_message(codec);
+    if (!message) end_reading(s, limit.has_passed(), message.error());
+    const char type = message->front();
     if (type == 'X') co_return;  // Terminate
     if (is_skipping && type != 'S') continue;
     is_skipping = false;
     try {
-      co_await process(s, type, message_reader(message.substr(message_header)));
+      const message_reader body(message->substr(message_header));
+      const bool is_done = process(type, body);
+      if (!is_done && type == 'Q') co_await query(s, body);
+      if (!is_done && type == 'E') co_await execute(s, body);
     } catch (const fatal_error&) {
       throw;
     } catch (const sql_error& e) {
@@ -170,49 +177,98 @@ awaitable<> session::serve(stream& s) {
       is_skipping = type != 'Q';
     }
     if (type == 'Q' || type == 'S') {
-      if (status_ == 'I') portals_.clear();  // a portal lives until its transaction ends
-      out_.message('Z', status_);            // ReadyForQuery
+      if (status_ == 'I' && prepared_) prepared_->portals.clear();  // a portal lives until its transaction ends
+      out_.message('Z', status_);                                   // ReadyForQuery
+      if (last_query_ && last_query_->text.size() > most_kept_text) last_query_ = nullptr;
     }
-    co_await send(s);
+    const bool is_due = is_skipping || type == 'Q' || type == 'S' || type == 'H';  // after an error, or at Flush
+    if (!is_due && out_.data().size() < most_unsent) continue;
+    write_out(s);
+    const bool is_open = co_await s.until_writable();
+    check_open(s, is_open);
+    if (type == 'H') s.flush();
   }
 }
 
-awaitable<bytes> session::read(stream& s) {
-  const auto limit = s.with_read_deadline(in(s, all_->idle_timeout));
-  message_codec codec(largest_message);
-  const auto message = co_await s.read_message(codec);
-  if (message) co_return *message;
+void session::end_reading(stream& s, bool is_late, quintet::error_code why) {
   if (s.draining()) throw fatal_error("57P01", "terminating connection due to administrator command");
-  if (limit.has_passed()) throw fatal_error("57P05", "terminating connection due to idle-session timeout");
-  throw boost::system::system_error(message.error());
+  if (is_late) throw fatal_error("57P05", "terminating connection due to idle-session timeout");
+  throw boost::system::system_error(why);
 }
 
-awaitable<> session::send(stream& s) {
+void session::write_out(stream& s) {
   s.write(out_.data());
   out_.clear();
-  const bool is_open = co_await s.until_writable();
+}
+
+void session::check_open(stream& s, bool is_open) {
   if (!is_open && !s.cancelled()) throw boost::system::system_error(s.failure());
 }
 
-awaitable<> session::process(stream& s, char type, message_reader in) {
-  if (type == 'Q') co_return co_await query(s, in.string());
-  if (type == 'P') co_return parse(in);
-  if (type == 'B') co_return bind(in);
-  if (type == 'D') co_return describe(in);
-  if (type == 'E') co_return co_await execute(s, in);
-  if (type == 'C') co_return close(in);
-  if (type == 'H') co_return s.flush();
-  if (type != 'S') throw fatal_error("08P01", std::string("invalid frontend message type ") + type);
+awaitable<> session::send(stream& s) {
+  write_out(s);
+  const bool is_open = co_await s.until_writable();
+  check_open(s, is_open);
 }
 
-awaitable<> session::query(stream& s, const std::string& text) {
-  auto all = parse_sql(text);
-  if (all.empty()) out_.message('I');  // EmptyQueryResponse
-  for (statement& each : all) {
-    portal p{.what = std::make_shared<statement>(std::move(each))};
-    p.arguments = arguments_of(*p.what, {});
-    if (!p.what->columns.empty()) out_.row_description(p.what->columns, p.formats);
-    co_await run(s, p, 0);
+// Returns false for a statement that may wait: query() or execute() runs it. Most wait for nothing, and need no
+// coroutine.
+bool session::process(char type, message_reader in) {
+  if (type == 'Q') return query_at_once(in);
+  if (type == 'E') return execute_at_once(in);
+  if (type == 'P')
+    parse(in);
+  else if (type == 'B')
+    bind(in);
+  else if (type == 'D')
+    describe(in);
+  else if (type == 'C')
+    close(in);
+  else if (type != 'S' && type != 'H')
+    throw fatal_error("08P01", std::string("invalid frontend message type ") + type);
+  return true;
+}
+
+// Clients repeat themselves: the last text is parsed once. An idle session keeps no long one.
+std::shared_ptr<const session::parsed_text> session::parsed(std::string text) {
+  if (last_query_ && text == last_query_->text) return last_query_;
+  auto now = std::make_shared<parsed_text>();
+  for (statement& each : parse_sql(text)) now->all.push_back(std::make_shared<const statement>(std::move(each)));
+  now->text = std::move(text);
+  return last_query_ = std::move(now);
+}
+
+session::prepared_objects& session::prepared() {
+  if (!prepared_) prepared_ = std::make_shared<prepared_objects>();
+  return *prepared_;
+}
+
+portal session::open(std::shared_ptr<const statement> what) {
+  portal p{.what = std::move(what)};
+  p.arguments = arguments_of(*p.what, {});
+  if (!p.what->columns.empty()) out_.row_description(p.what->columns, p.formats);
+  return p;
+}
+
+bool session::query_at_once(message_reader in) {
+  const auto query = parsed(in.string());
+  const auto& all = query->all;
+  if (all.empty()) return out_.message('I'), true;  // EmptyQueryResponse
+  if (all.size() > 1 || may_wait(all[0]->does)) return false;
+  portal p = open(all[0]);
+  run_at_once(p, 0);
+  return true;
+}
+
+awaitable<> session::query(stream& s, message_reader in) {
+  const auto query = parsed(in.string());
+  for (const auto& each : query->all) {
+    portal p = open(each);
+    if (may_wait(each->does))
+      co_await run(s, p, 0);
+    else
+      run_at_once(p, 0);
+    if (out_.data().size() >= most_unsent) co_await send_part(s);
   }
 }
 
@@ -223,41 +279,50 @@ void session::parse(message_reader in) {
   auto all = parse_sql(text, given);
   if (all.size() > 1) throw sql_error("42601", "cannot insert multiple commands into a prepared statement");
   if (all.empty()) all.emplace_back();
-  keep(statements_, name, std::make_shared<const statement>(std::move(all[0])), "42P05", "prepared statement");
+  keep(prepared().statements, name, std::make_shared<const statement>(std::move(all[0])), "42P05",
+       "prepared statement");
   out_.message('1');  // ParseComplete
 }
 
 void session::bind(message_reader in) {
   const std::string name = in.string(), of = in.string();
-  portal p{.what = find(statements_, of, "26000", "prepared statement")};
+  const auto& what = find(prepared().statements, of, "26000", "prepared statement");
+  portal p{.what = what};
   p.arguments = arguments_of(*p.what, take_parameters(in, *p.what));
   p.formats = take_formats(in);
   if (p.formats.size() > 1 && p.formats.size() != p.what->columns.size())
     throw sql_error("08P01", "bind message has other result formats than the statement has columns");
-  keep(portals_, name, std::make_shared<portal>(std::move(p)), "42P03", "cursor");
+  keep(prepared().portals, name, std::move(p), "42P03", "cursor");
   out_.message('2');  // BindComplete
 }
 
 void session::describe(message_reader in) {
   const bool is_portal = in.byte() == 'P';
   const std::string name = in.string();
-  const auto p = is_portal ? find(portals_, name, "34000", "portal") : nullptr;
-  const auto what = is_portal ? p->what : find(statements_, name, "26000", "prepared statement");
+  const portal* const p = is_portal ? &find(prepared().portals, name, "34000", "portal") : nullptr;
+  const auto& what = p ? p->what : find(prepared().statements, name, "26000", "prepared statement");
   if (!is_portal) out_.parameter_description(what->parameters);
   if (what->columns.empty()) return out_.message('n');  // NoData
-  out_.row_description(what->columns, is_portal ? p->formats : std::vector<format>());
+  out_.row_description(what->columns, p ? p->formats : std::vector<format>());
+}
+
+bool session::execute_at_once(message_reader in) {
+  portal& p = find(prepared().portals, in.string(), "34000", "portal");
+  if (may_wait(p.what->does)) return false;
+  run_at_once(p, in.int32());
+  return true;
 }
 
 awaitable<> session::execute(stream& s, message_reader in) {
-  const auto p = find(portals_, in.string(), "34000", "portal");
-  co_await run(s, *p, in.int32());
+  portal& p = find(prepared().portals, in.string(), "34000", "portal");
+  co_await run(s, p, in.int32());
 }
 
 void session::close(message_reader in) {
   if (in.byte() == 'P')
-    portals_.erase(in.string());
+    prepared().portals.erase(in.string());
   else
-    statements_.erase(in.string());
+    prepared().statements.erase(in.string());
   out_.message('3');  // CloseComplete
 }
 

@@ -53,14 +53,20 @@ struct seat_return {
 /// One of the `max_connections` sessions. Its destructor makes room for another one.
 using seat = std::unique_ptr<std::atomic<std::size_t>, seat_return>;
 
+using settings = std::map<std::string, std::string>;
 /// Returns the settings that SHOW and SET know, with their first values.
-[[nodiscard]] std::map<std::string, std::string> initial_settings(std::chrono::seconds statement_timeout);
+[[nodiscard]] settings initial_settings(std::chrono::seconds statement_timeout);
+
+/// Returns whether a statement may wait: for time, for a computation, or for a client that reads slowly.
+[[nodiscard]] bool may_wait(action does) noexcept;
 
 class session {
  public:
   /// `all` must outlive the server, which copies this session for each client.
   explicit session(service& all)
-      : all_(&all), statement_timeout_(all.statement_timeout), settings_(initial_settings(all.statement_timeout)) {}
+      : all_(&all),
+        statement_timeout_(all.statement_timeout),
+        defaults_(std::make_shared<const settings>(initial_settings(all.statement_timeout))) {}
   /// Returns when the connection is to be closed.
   awaitable<> operator()(stream& s);
 
@@ -71,36 +77,57 @@ class session {
   awaitable<seat> log_in(stream& s);
   awaitable<> authenticate(stream& s, const std::string& user);
   awaitable<> serve(stream& s);
-  awaitable<bytes> read(stream& s);
-  awaitable<> process(stream& s, char type, message_reader in);
-  awaitable<> query(stream& s, const std::string& text);
+  [[noreturn]] static void end_reading(stream& s, bool is_late, quintet::error_code why);
+  bool process(char type, message_reader in);
+  struct prepared_objects {
+    std::map<std::string, std::shared_ptr<const statement>> statements;
+    std::map<std::string, portal> portals;
+  };
+  prepared_objects& prepared();
+  struct parsed_text {
+    std::string text;
+    std::vector<std::shared_ptr<const statement>> all;
+  };
+  std::shared_ptr<const parsed_text> parsed(std::string text);
+  portal open(std::shared_ptr<const statement> what);
+  bool query_at_once(message_reader in);
+  awaitable<> query(stream& s, message_reader in);
   void parse(message_reader in);
   void bind(message_reader in);
   void describe(message_reader in);
+  bool execute_at_once(message_reader in);
   awaitable<> execute(stream& s, message_reader in);
   void close(message_reader in);
+  void write_out(stream& s);
+  static void check_open(stream& s, bool is_open);
   awaitable<> send(stream& s);
 
   // statements.cpp
+  void check_transaction(action next) const;
+  void run_at_once(portal& p, std::int32_t most_rows);
   awaitable<> run(stream& s, portal& p, std::int32_t most_rows);
+  awaitable<> send_part(stream& s);
   awaitable<> begin(stream& s, portal& p);
   void change(portal& p);
   void end_transaction(portal& p);
-  awaitable<> send_rows(stream& s, portal& p, std::int32_t most_rows);
+  bool append_rows(portal& p, std::int32_t most_rows, std::int64_t& sent);
   bool next_row(portal& p, std::vector<value>& row) const;
   static awaitable<value> add_up(stream& s, const portal& p);
-  std::pair<const std::string, std::string>* find_setting(const std::string& name);
-  std::pair<const std::string, std::string>& setting(const std::string& name);
+  const std::string* find_setting(const std::string& name) const;
+  const std::string& setting(const std::string& name) const;
+  const std::string& shown(const std::string& name) const;
   void set(const std::string& name, const std::string& to);
 
   service* all_;
   std::chrono::milliseconds statement_timeout_;
+  static constexpr std::size_t most_unsent = 16 * 1024;
   message_writer out_;
-  std::map<std::string, std::string> settings_;
-  std::map<std::string, std::shared_ptr<const statement>> statements_;
-  std::map<std::string, std::shared_ptr<portal>> portals_;
-  char status_ = 'I';         // idle; 'T': in a transaction; 'E': in a transaction that has failed
-  bool has_changed_ = false;  // this transaction has changed the table
+  std::shared_ptr<const settings> defaults_;
+  std::vector<std::pair<const std::string*, std::string>> settings_;  // those that this session has set
+  std::shared_ptr<const parsed_text> last_query_;
+  std::shared_ptr<prepared_objects> prepared_;  // made when they are first used
+  char status_ = 'I';                           // idle; 'T': in a transaction; 'E': in a transaction that has failed
+  bool has_changed_ = false;                    // this transaction has changed the table
 };
 
 }  // namespace postgres

@@ -55,35 +55,52 @@ constexpr std::size_t most_operands = 1000;
 
 enum class kind { end, word, number, text, parameter, sign };
 
+char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
 struct token {
   kind is = kind::end;
-  std::string text = {};  // a word in lower case, a text without its quotes, a parameter without $
+  bytes raw = {};  // without quotes, and without the $ of a parameter
+  char quote = '\0';
 
-  bool operator==(bytes s) const { return (is == kind::word || is == kind::sign) && text == s; }
+  // `s` is in lower case.
+  bool operator==(bytes s) const {
+    if (is != kind::word && is != kind::sign) return false;
+    if (quote != '\0') return raw == s;
+    return std::equal(raw.begin(), raw.end(), s.begin(), s.end(), [](char a, char b) { return lower(a) == b; });
+  }
+  // A word is in lower case unless it is quoted. A quote within quotes is written twice.
+  [[nodiscard]] std::string text() const {
+    std::string all(raw);
+    if (quote == '\0') return to_lower(std::move(all));
+    for (std::size_t at = 0; (at = all.find(quote, at)) != all.npos; ++at) all.erase(at, 1);
+    return all;
+  }
 };
 
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-bool is_blank(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
-bool is_of_word(char c) noexcept {
+constexpr auto is_digit = [](char c) noexcept { return c >= '0' && c <= '9'; };
+constexpr auto is_blank = [](char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); };
+constexpr auto is_of_word = [](char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<signed char>(c) < 0 || is_digit(c);
-}
+};
 
-template <class Predicate>
-std::string take_while(bytes& from, Predicate p) {
-  std::string taken(from.begin(), std::find_if_not(from.begin(), from.end(), p));
+bytes take(bytes& from, std::size_t size) {
+  const bytes taken = from.substr(0, size);
   from.remove_prefix(taken.size());
   return taken;
 }
+template <class Predicate>
+bytes take_while(bytes& from, Predicate p) {
+  return take(from, static_cast<std::size_t>(std::find_if_not(from.begin(), from.end(), p) - from.begin()));
+}
 
 // Two quotes in a row stand for one within the text.
-std::string take_quoted(bytes& rest) {
+token take_quoted(kind is, bytes& rest) {
   const char quote = rest.front();
-  for (std::string text;; text += quote) {
-    rest.remove_prefix(1);
-    text += take_while(rest, [quote](char c) { return c != quote; });
-    if (rest.empty()) throw sql_error("42601", "unterminated quoted string");
-    rest.remove_prefix(1);
-    if (!rest.starts_with(quote)) return text;
+  for (std::size_t end = 1;; end += 2) {
+    end = rest.find(quote, end);
+    if (end == rest.npos) throw sql_error("42601", "unterminated quoted string");
+    if (end + 1 < rest.size() && rest[end + 1] == quote) continue;
+    return {is, take(rest, end + 1).substr(1, end - 1), quote};
   }
 }
 
@@ -92,18 +109,18 @@ token take_token(bytes& rest) {
   if (rest.empty()) return {};
   const char first = rest.front();
   if (is_digit(first)) return {kind::number, take_while(rest, [](char c) { return is_digit(c) || c == '.'; })};
-  if (is_of_word(first)) return {kind::word, to_lower(take_while(rest, is_of_word))};
-  if (first == '\'') return {kind::text, take_quoted(rest)};
-  if (first == '"') return {kind::word, take_quoted(rest)};
-  std::string sign(rest.substr(0, rest.starts_with("::") ? 2 : 1));
-  rest.remove_prefix(sign.size());
+  if (is_of_word(first)) return {kind::word, take_while(rest, is_of_word)};
+  if (first == '\'') return take_quoted(kind::text, rest);
+  if (first == '"') return take_quoted(kind::word, rest);
+  const bytes sign = take(rest, rest.starts_with("::") ? 2 : 1);
   if (first == '$') return {kind::parameter, take_while(rest, is_digit)};
-  return {kind::sign, std::move(sign)};
+  return {kind::sign, sign};
 }
 
 // The last token is kind::end.
 std::vector<token> tokenize(bytes text) {
   std::vector<token> all;
+  all.reserve(16);
   do all.push_back(take_token(text));
   while (all.back().is != kind::end);
   return all;
@@ -164,7 +181,7 @@ statement parser::parse_statement() {
   std::size_t furthest = at_;
   for (const pattern& p : patterns) {
     at_ = begin;
-    s_ = {.does = p.does, .tag = std::string(p.tag)};
+    s_ = {.does = p.does, .tag = p.tag};
     if (matches(p.text) && at_end()) {
       for (operand& o : s_.operands) settle(o);
       set_columns(p.columns);
@@ -174,7 +191,7 @@ statement parser::parse_statement() {
   }
   const token& unexpected = tokens_[furthest];
   if (unexpected.is == kind::end) throw sql_error("42601", "syntax error at end of input");
-  throw sql_error("42601", "syntax error at or near \"" + unexpected.text + '"');
+  throw sql_error("42601", "syntax error at or near \"" + unexpected.text() + '"');
 }
 
 bool parser::matches(bytes pattern) {
@@ -201,7 +218,7 @@ bool parser::matches_element(bytes element) {
 
 bool parser::take_name() {
   if (at_end()) return false;
-  s_.names.push_back(tokens_[at_++].text);
+  s_.names.push_back(tokens_[at_++].text());
   return true;
 }
 
@@ -221,20 +238,20 @@ bool parser::take_operand(type expected) {
   const bool is_negative = skip("-");
   const token& t = tokens_[at_];
   if (t.is == kind::number) {
-    o.literal = (is_negative ? "-" : "") + t.text;
+    o.literal = (is_negative ? "-" : "") + t.text();
     o.as = type_of_number(*o.literal);
   } else if (t.is == kind::parameter) {
-    o.parameter = t.text.size() < 5 && !t.text.empty() ? std::stoul(t.text) : 0;
-    if (o.parameter == 0 || o.parameter > most_operands) throw sql_error("42P02", "there is no parameter $" + t.text);
+    o.parameter = t.raw.size() < 5 && !t.raw.empty() ? std::stoul(t.text()) : 0;
+    if (o.parameter == 0 || o.parameter > most_operands) throw sql_error("42P02", "there is no parameter $" + t.text());
   } else if (t.is == kind::text) {
-    o.literal = t.text;
+    o.literal = t.text();
     o.as = type::text;
   } else if (!(t == "null")) {
     return false;
   }
   ++at_;
   if (expected != type::unknown) o.as = expected;
-  if (skip("::")) o.as = type_named(tokens_[at_++].text);
+  if (skip("::")) o.as = type_named(tokens_[at_++].text());
   return true;
 }
 
@@ -275,8 +292,7 @@ void parser::set_columns(bytes columns) {
 std::vector<statement> parse_sql(bytes text, const std::vector<type>& given) { return parser(text, given).parse(); }
 
 std::string to_lower(std::string s) {
-  for (char& c : s)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  std::transform(s.begin(), s.end(), s.begin(), lower);
   return s;
 }
 

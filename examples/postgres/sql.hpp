@@ -24,7 +24,7 @@ enum class action { nothing, select_values, sleep, series, sum, select_all, sele
 
 struct statement {
   action does = action::nothing;
-  std::string tag = {};                 ///< of CommandComplete; if it ends with a space, the number of rows is added
+  bytes tag = {};                       ///< of CommandComplete; if it ends with a space, the number of rows is added
   std::vector<column> columns = {};     ///< of the result; none: the statement returns no rows
   std::vector<operand> operands = {};   ///< from left to right
   std::vector<std::string> names = {};  ///< of columns and settings, from left to right

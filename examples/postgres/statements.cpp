@@ -39,18 +39,41 @@ void check_interrupts(stream& s) {
 
 }  // namespace
 
-awaitable<> session::run(stream& s, portal& p, std::int32_t most_rows) {
-  const action does = p.what->does;
-  if (does == action::nothing) co_return out_.message('I');  // EmptyQueryResponse
-  if (status_ == 'E' && does != action::commit && does != action::rollback)
+bool may_wait(action does) noexcept {
+  return does == action::sleep || does == action::sum || does == action::series || does == action::select_all;
+}
+
+void session::check_transaction(action next) const {
+  if (status_ == 'E' && next != action::commit && next != action::rollback)
     throw sql_error("25P02", "current transaction is aborted, commands ignored until end of transaction block");
+}
+
+void session::run_at_once(portal& p, std::int32_t most_rows) {
+  if (p.what->does == action::nothing) return out_.message('I');  // EmptyQueryResponse
+  check_transaction(p.what->does);
+  if (p.tag.empty()) {
+    p.tag = p.what->tag;
+    change(p);
+  }
+  std::int64_t sent = 0;
+  append_rows(p, most_rows, sent);  // at most one
+}
+
+awaitable<> session::run(stream& s, portal& p, std::int32_t most_rows) {
+  check_transaction(p.what->does);
   const auto limit = s.with_deadline(statement_timeout_.count() > 0 ? s.loop().now() + statement_timeout_
                                                                     : quintet::time_point::max());
   if (p.tag.empty()) {
     p.tag = p.what->tag;
     co_await begin(s, p);
   }
-  co_await send_rows(s, p, most_rows);
+  for (std::int64_t sent = 0; !append_rows(p, most_rows, sent);) co_await send_part(s);
+}
+
+// Waits for a client that does not read.
+awaitable<> session::send_part(stream& s) {
+  co_await send(s);
+  check_interrupts(s);
 }
 
 awaitable<> session::begin(stream& s, portal& p) {
@@ -65,11 +88,9 @@ awaitable<> session::begin(stream& s, portal& p) {
   } else if (does == action::series) {
     p.next = integer(p.arguments[0]);
     p.left = size_of_series(p);
-  } else if (does == action::select_all) {
+  } else {  // select_all
     p.next = std::numeric_limits<std::int64_t>::min();
     p.left = 1;
-  } else {
-    change(p);
   }
 }
 
@@ -93,7 +114,7 @@ awaitable<value> session::add_up(stream& s, const portal& p) {
 void session::change(portal& p) {
   const statement& what = *p.what;
   const auto& with = p.arguments;
-  if (what.does == action::select_values) p.row = with;
+  if (what.does == action::select_values) return p.row.swap(p.arguments);
   if (what.does == action::select_row) {
     const auto found = all_->store.find(integer(with[0]));
     if (found && what.columns.size() == 1) p.row = {found};
@@ -102,10 +123,10 @@ void session::change(portal& p) {
   if (what.does == action::insert) p.count = all_->store.insert(integer(with[0]), required(with[1])) ? 1 : 0;
   if (what.does == action::update) p.count = all_->store.update(integer(with[1]), required(with[0])) ? 1 : 0;
   has_changed_ |= status_ == 'T' && p.count > 0;
-  if (what.does == action::show) p.row = {setting(what.columns[0].name).second};
+  if (what.does == action::show) p.row = {shown(what.columns[0].name)};
   if (what.does == action::set) set(what.names[0], what.names[1]);
-  if (what.does == action::deallocate && what.names[0] == "all") statements_.clear();
-  if (what.does == action::deallocate) statements_.erase(what.names[0]);
+  if (what.does == action::deallocate && what.names[0] == "all") prepared().statements.clear();
+  if (what.does == action::deallocate) prepared().statements.erase(what.names[0]);
   if (what.does == action::begin) status_ = 'T';
   if (what.does == action::commit || what.does == action::rollback) end_transaction(p);
 }
@@ -117,18 +138,16 @@ void session::end_transaction(portal& p) {
   status_ = 'I';
 }
 
-awaitable<> session::send_rows(stream& s, portal& p, std::int32_t most_rows) {
-  constexpr std::size_t chunk = 16 * 1024;
-  std::int64_t sent = 0;
+// Returns whether the Execute has its answer. Else more rows follow when these have been sent.
+bool session::append_rows(portal& p, std::int32_t most_rows, std::int64_t& sent) {
   for (std::vector<value> row; next_row(p, row);) {
     out_.data_row(row, p.what->columns, p.formats);
-    if (++sent == most_rows) co_return out_.message('s');  // PortalSuspended
-    if (out_.data().size() < chunk) continue;
-    co_await send(s);  // waits while the client reads too slowly
-    check_interrupts(s);
+    if (++sent == most_rows) return out_.message('s'), true;          // PortalSuspended
+    if (out_.data().size() >= most_unsent && sent > 1) return false;  // a lone row never waits
   }
   if (p.tag.ends_with(' ')) p.tag += std::to_string(p.what->columns.empty() ? p.count : quintet::as_size(sent));
   out_.message('C', p.tag);  // CommandComplete
+  return true;
 }
 
 bool session::next_row(portal& p, std::vector<value>& row) const {
@@ -151,7 +170,7 @@ bool session::next_row(portal& p, std::vector<value>& row) const {
 
 // ---- Settings -------------------------------------------------------------------------------------------------------
 
-std::map<std::string, std::string> initial_settings(std::chrono::seconds statement_timeout) {
+settings initial_settings(std::chrono::seconds statement_timeout) {
   return {{"server_version", "15.0"},
           {"server_encoding", "UTF8"},
           {"client_encoding", "UTF8"},
@@ -167,24 +186,32 @@ std::map<std::string, std::string> initial_settings(std::chrono::seconds stateme
           {"transaction_isolation", "read committed"}};
 }
 
-std::pair<const std::string, std::string>* session::find_setting(const std::string& name) {
-  const auto found = std::find_if(settings_.begin(), settings_.end(),
+const std::string* session::find_setting(const std::string& name) const {
+  const auto found = std::find_if(defaults_->begin(), defaults_->end(),
                                   [&name](const auto& each) { return to_lower(each.first) == name; });
-  return found == settings_.end() ? nullptr : &*found;
+  return found == defaults_->end() ? nullptr : &found->first;
 }
 
-std::pair<const std::string, std::string>& session::setting(const std::string& name) {
-  if (auto* const found = find_setting(name)) return *found;
+const std::string& session::setting(const std::string& name) const {
+  if (const std::string* const found = find_setting(name)) return *found;
   throw sql_error("42704", "unrecognized configuration parameter \"" + name + '"');
 }
 
+const std::string& session::shown(const std::string& name) const {
+  const std::string& known_as = setting(name);
+  for (const auto& [changed, to] : settings_)
+    if (changed == &known_as) return to;
+  return defaults_->at(known_as);
+}
+
 void session::set(const std::string& name, const std::string& to) {
-  auto& [known_as, now] = setting(name);
+  const std::string& known_as = setting(name);
   if (name == "statement_timeout") statement_timeout_ = milliseconds(to_integer(*convert(to, type::int4)));
   if (name == "client_encoding" && to_lower(to).find("utf") == to.npos)
     throw sql_error("0A000", "the only encoding is UTF8");
-  now = name == "client_encoding" ? "UTF8" : to;
-  out_.message('S', known_as, now);  // ParameterStatus
+  std::erase_if(settings_, [&](const auto& each) { return each.first == &known_as; });
+  const auto& [changed, now] = settings_.emplace_back(&known_as, name == "client_encoding" ? "UTF8" : to);
+  out_.message('S', *changed, now);  // ParameterStatus
 }
 
 }  // namespace postgres
