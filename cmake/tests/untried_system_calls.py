@@ -17,6 +17,7 @@ REASONS = {
     ('net/client/name_lookups.cpp', 'getaddrinfo'): (1, 'resolver_test has wrong names and silent servers'),
     ('net/engine/asio_engine.cpp', 'fcntl'): (1, 'fails for a wrong number only, and Asio has taken it'),
     ('net/engine/asio_engine.cpp', 'poll'): (1, 'a failure means that nothing is known; the next read returns the error'),
+    ('net/engine/blocking_engine.cpp', 'ppoll'): (1, 'a failure means that nothing is known of the peer: the loop takes a turn'),
     ('net/engine/kernel_sockets.cpp', 'fcntl'): (3, 'of a listener that the program gives: descriptors_test has all kinds'),
     ('net/engine/kernel_sockets.cpp', 'getpeername'): (1, 'descriptors_test attaches sockets without a peer'),
     ('net/engine/kernel_sockets.cpp', 'getsockopt'): (5, 'fails for a wrong kind only: descriptors_test and peer_info_test have all'),

@@ -155,11 +155,13 @@ void connection_core::rest() noexcept {
 
 // ---- Output ---------------------------------------------------------------------------------------------------------
 
-// A send that waits for the peer ends when the loop must look at the peer's progress, and at the deadline.
+// A send that waits for the peer ends when the loop must look at the peer's progress, at the deadline, and at the
+// timers of what the handler awaits.
 duration connection_core::longest_send() const noexcept {
   const connection_limits& limits = applied_limits();
   const connection_deadlines* const d = deadlines();
-  const duration longest = d ? d->longest_send(limits, loop_.now()) : connection_deadlines::sample_interval(limits);
+  const duration of_peer = d ? d->longest_send(limits, loop_.now()) : connection_deadlines::sample_interval(limits);
+  const duration longest = std::min(of_peer, std::max(between(loop_.now(), loop_.timers_.next()), duration::zero()));
   loop_.invalidate_now();  // the send may take as long
   return longest;
 }
@@ -200,8 +202,10 @@ void connection_core::fail_for_good(cancel_reason why) noexcept {
   fail(error_of(why));
 }
 
+// A drain does not reach a connection that has ended, whose handler may still work.
 void connection_core::abort() noexcept {
-  fail_for_good(drain_begun_ ? cancel_reason::drain_deadline : cancel_reason::stopped);
+  const bool drains = drain_begun_ || (has_ended() && host_.registry.is_draining());
+  fail_for_good(drains ? cancel_reason::drain_deadline : cancel_reason::stopped);
 }
 
 void connection_core::tell(cancel_reason what) noexcept {

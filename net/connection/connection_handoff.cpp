@@ -259,7 +259,7 @@ void connection_handoff::returned(work_item& item) noexcept {
 
 void connection_handoff::run_slow_return(connection_core& c) noexcept {
   c.loop_flags(key()).baton_out = c.loop_flags(key()).was_cancelled = false;
-  c.heard_.end_request();
+  c.heard_.end_request(c.constants_.keeps_baton);
   if (c.baton_flags().handoff.was_skipped) count_skipped(c);
   connection_output::end_quantum(c);
   const bool threw = take_failure(c);

@@ -274,6 +274,11 @@ void connection_registry::drain() {
   for (const connection_id id : all()) (void)deliver(id, kind::control, [](connection& c) { c.drain(); });
 }
 
+bool connection_registry::is_draining() const noexcept {
+  const std::lock_guard lock(shards_.front().mutex);
+  return shards_.front().draining;
+}
+
 // In the order of the loops' first connections: one seed gives one run, wherever the loops lie in memory.
 std::uint32_t connection_registry::shard_for(event_loop& loop) noexcept {
   event_loop::registry_shard& known = loop.shard_in_registry();

@@ -152,6 +152,8 @@ class connection_registry {
   [[nodiscard]] std::string peer_of(connection_id which);
   /// [any thread] Tells all connections to drain (connection::draining), and each that is added later.
   void drain();
+  /// [any thread] Returns whether drain() was called: for connections that had ended before.
+  [[nodiscard]] bool is_draining() const noexcept;
 
  private:
   friend class connection_message;

@@ -148,7 +148,7 @@ void stream::wait_for_room(std::coroutine_handle<> waiting) noexcept {
 
 std::optional<bytes> stream::end_read() {
   if (at_end()) {
-    heard_.end_request();
+    heard_.end_request(true);
     flush();
     return std::nullopt;
   }
@@ -225,7 +225,7 @@ boost::system::result<bytes> stream::end_message(message_wait& wanted) {
     return errc::deadline_passed;
   }
   if (wanted.found_.is == frame::state::failed) {
-    heard_.end_request();
+    heard_.end_request(true);
     flush();
     return wanted.found_.error;
   }

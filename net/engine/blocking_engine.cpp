@@ -7,6 +7,7 @@
 #include "passed_descriptors.hpp"
 #include "system_call.hpp"
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -40,6 +41,11 @@ timeval to_timeval(duration d) noexcept {
   return {static_cast<time_t>(us / 1'000'000), static_cast<suseconds_t>(us % 1'000'000)};
 }
 
+timespec to_timespec(duration d) noexcept {
+  const std::int64_t ns = std::min(d, std::min<duration>(longest_call, std::chrono::hours(24))).count();
+  return {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+}
+
 }  // namespace
 
 // No SA_RESTART: the signal's purpose is to end a call.
@@ -61,6 +67,7 @@ error_code blocking_engine::add(channel& c, stream_handle&& stream) {
   here.known = false;  // a handler of the previous stream may have blocked the signal
   handle_.store(handle, std::memory_order_relaxed);
   slow_path_ = {.guarded = passed_descriptors::must_guard(handle)};
+  hears_end_ = true;
   receive_timeout_ = send_timeout_ = forever;
   if constexpr (longest_call != forever) {
     set_timeout(SO_RCVTIMEO, forever);
@@ -115,6 +122,7 @@ inline bool blocking_engine::receive(duration longest, bool guarded) {
 bool blocking_engine::nothing_received(ssize_t result) {
   if (system_call::is_for_now(result)) return false;
   slow_path_.paused = true;
+  hears_end_ = false;
   stream_->on_receive_end(system_call::error_of(result));
   return true;
 }
@@ -125,7 +133,7 @@ bool blocking_engine::nothing_received(ssize_t result) {
     stream_->on_sendable();
     return true;
   }
-  if (slow_path_.paused) return park(longest);
+  if (slow_path_.paused) return hears_end_ ? wait_for_end(longest) : park(longest);
   if (kind_of(*stream_) == kind::stream) return receive(longest, slow_path_.guarded);
   const std::span<char> place = stream_->receive_space();
   if (!stream_) return true;
@@ -231,6 +239,29 @@ void blocking_engine::wake() noexcept {
     if (s == state::parked) parked_.release();
     return;
   }
+}
+
+// Waits for the end of a stream that is not read. The wake signal is blocked but in the wait: ppoll has no time-out
+// that the signal handler could shorten.
+bool blocking_engine::wait_for_end(duration longest) noexcept {
+  if (!here.known && !(here.known = register_for_wakes())) return false;
+  sigset_t wake_up, before;
+  ::sigemptyset(&wake_up);
+  ::sigaddset(&wake_up, wake_signal);
+  ::pthread_sigmask(SIG_BLOCK, &wake_up, &before);
+  const bool waits = longest > duration::zero() && enter_call();
+  pollfd watched{stream_->handle(), POLLRDHUP, 0};
+  const timespec limit = to_timespec(waits ? longest : duration::zero());
+  const int ready = ::ppoll(&watched, 1, &limit, &before);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (waits) (void)leave_call();
+  if (ready <= 0) return false;
+  hears_end_ = false;
+  if (watched.revents & POLLERR)
+    report_error(*stream_);
+  else
+    stream_->on_peer_finished();
+  return true;
 }
 
 // Returns false: poll() has dispatched nothing.

@@ -40,6 +40,7 @@ class blocking_engine final : public socket_engine, private engine_embedding {
   stream_handle remove(channel& c) noexcept override;
   error_code set_reading(channel&, bool on) noexcept override {
     slow_path_.paused = !on;
+    hears_end_ = true;
     return {};
   }
   send_result send(stream_channel& c, output_pieces pieces) noexcept override;
@@ -61,6 +62,7 @@ class blocking_engine final : public socket_engine, private engine_embedding {
   bool nothing_received(ssize_t result);
   [[nodiscard]] bool timeout_fits(duration longest) const noexcept;
   void set_receive_timeout(duration longest) noexcept;
+  bool wait_for_end(duration longest) noexcept;
   bool park(duration longest) noexcept;
   void limit_send(duration longest) noexcept;
   void set_timeout(int option, duration to) noexcept;
@@ -76,6 +78,7 @@ class blocking_engine final : public socket_engine, private engine_embedding {
   static shared_signal wakes;
   stream_channel* stream_ = nullptr;
   slow_path_reasons slow_path_;
+  bool hears_end_ = true;  // the peer's end was not told yet
   duration receive_timeout_ = forever, send_timeout_ = forever;
   std::unique_ptr<char[]> received_;
   std::atomic<state> state_{state::running};

@@ -8,8 +8,7 @@ namespace quintet {
 namespace {
 
 constexpr cancel_reasons always{cancel_reason::stopped, cancel_reason::drain_deadline, cancel_reason::aborted};
-constexpr cancel_reasons of_request{cancel_reason::peer_reset, cancel_reason::slow_reader, cancel_reason::failed,
-                                    cancel_reason::cancelled};
+constexpr cancel_reasons of_request{cancel_reason::slow_reader, cancel_reason::failed, cancel_reason::cancelled};
 constexpr cancel_reasons end_of_connection{cancel_reason::stopped, cancel_reason::drain_deadline,
                                            cancel_reason::aborted, cancel_reason::slow_reader, cancel_reason::failed};
 constexpr cancel_reasons end_of_peer{cancel_reason::peer_finished, cancel_reason::peer_reset};
@@ -60,14 +59,17 @@ void cancel_state::change(std::uint32_t added, std::uint32_t removed) noexcept {
   std::uint32_t before = load(), after = 0;
   do {
     after = ((before & ~removed) | added) & ~(cancels | abandoned);
-    const bool fin_means_gone = (after >> asked_shift & cancel_reasons::bit(cancel_reason::peer_finished)) != 0;
     if (cancelling(after)) after |= cancels;
-    if ((after & end_of_connection.bits_) || (fin_means_gone && (after & end_of_peer.bits_))) after |= abandoned;
+    if ((after & end_of_connection.bits_) || ((after & fin_means_gone) && (after & end_of_peer.bits_)))
+      after |= abandoned;
   } while (!word_.compare_exchange_weak(before, after, std::memory_order_release, std::memory_order_relaxed));
 }
 
-void cancel_state::end_request() noexcept {
-  if (load() & of_request.bits_) change(0, of_request.bits_);
+void cancel_state::end_request(bool awaits) noexcept {
+  const std::uint32_t word = load();
+  const bool forgets_reset = awaits && !(word & fin_means_gone);
+  const std::uint32_t over = of_request.bits_ | (forgets_reset ? cancel_reasons::bit(cancel_reason::peer_reset) : 0U);
+  if (word & over) change(0, over);
 }
 
 void cancel_state::cancel_on(cancel_reasons these) noexcept {

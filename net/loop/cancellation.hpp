@@ -10,8 +10,8 @@
 
 namespace quintet {
 
-/// What a connection's loop has heard. cancel_state::end_request() forgets peer_reset to cancelled; a deadline ends
-/// with its scope, and the others last.
+/// What a connection's loop has heard. cancel_state::end_request() forgets slow_reader to cancelled, and of a coroutine
+/// peer_reset; a deadline ends with its scope, and the others last.
 enum class cancel_reason : std::uint8_t {
   none,
   stopped,         ///< the loop stops, by stop()
@@ -67,8 +67,10 @@ class cancel_state {
   /// [loop] Adds a reason.
   void tell(cancel_reason why) noexcept { change(cancel_reasons::bit(why), 0); }
   void take_back(cancel_reason why) noexcept { change(0, cancel_reasons::bit(why)); }
-  /// [loop, baton] The handler has learned of what concerned its request, or has ended it.
-  void end_request() noexcept;
+  /// [loop, baton] The handler has learned of what concerned its request, or has ended it. `awaits`: the handler is a
+  /// coroutine. A reset would cancel what it awaits for input that has arrived before: the reset is forgotten, unless
+  /// cancel_on() asks for peer_finished.
+  void end_request(bool awaits) noexcept;
   /// [baton] Chooses the reasons that cancel. The first three always do.
   void cancel_on(cancel_reasons these) noexcept;
   /// Takes over the state of the object that had the connection before.
@@ -76,6 +78,8 @@ class cancel_state {
 
  private:
   static constexpr std::uint32_t cancels = 1, asked_shift = 16;
+  /// A peer that sends no more is gone.
+  static constexpr std::uint32_t fin_means_gone = cancel_reasons::bit(cancel_reason::peer_finished) << asked_shift;
   // The bit of cancel_reason::none is free for `cancels`; `abandoned` is the highest.
   static constexpr std::uint32_t abandoned = 1U << 31U;
   [[nodiscard]] std::uint32_t load() const noexcept { return word_.load(std::memory_order_acquire); }

@@ -44,6 +44,8 @@ class loop_member : public boost::intrusive::list_base_hook<> {
 
 namespace detail {
 
+class connection_core;
+
 /// A function of event_loop::post(). Owns itself, and is destroyed after its only run.
 class posted_function : public work_item {
  public:
@@ -278,6 +280,7 @@ class event_loop {
 
  private:
   friend class loop_executor_access;
+  friend detail::connection_core;  // a send that blocks the loop ends at its next timer
   bool turn(bool may_wait);
   template <bool Announces>
   void quiet_turn();

@@ -7,6 +7,7 @@
 
 #include "client.hpp"
 #include "combination.hpp"
+#include "heard.hpp"
 #include "running.hpp"
 #include "waiting.hpp"
 
@@ -42,36 +43,12 @@ std::ostream& operator<<(std::ostream& out, wait_for w) { return out << "wait " 
 constexpr std::array all_waits{wait_for::sleep,    wait_for::an_event,      wait_for::asio_timer,
                                wait_for::function, wait_for::guarded_sleep, wait_for::room};
 
-struct journal {
-  void note(std::string what) {
-    const std::lock_guard lock(mutex);
-    lines.push_back(std::move(what));
-  }
-  std::vector<std::string> all() {
-    const std::lock_guard lock(mutex);
-    return lines;
-  }
-  /// Returns whether this has been noted, once.
-  bool has(const std::string& what) {
-    const auto noted = all();
-    return std::count(noted.begin(), noted.end(), what) == 1;
-  }
-  std::mutex mutex;
-  std::vector<std::string> lines;
-};
-
-std::string name_of(cancel_reason why) {
-  constexpr std::array names{"none",       "stopped",     "drain_deadline", "aborted",   "drain",   "peer_finished",
-                             "peer_reset", "slow_reader", "failed",         "cancelled", "deadline"};
-  return names.at(static_cast<std::size_t>(why));
-}
-
 struct ward {
   wait_for how;
   cancel_reasons cancels = default_cancel_reasons;
   bool pauses = false;
   bool follows = false;  ///< after the first request, answers each line by itself
-  journal* log;
+  heard_journal* log;
   std::atomic<std::uint64_t>* key = nullptr;
   std::atomic<int>* begun = nullptr;  ///< functions
 };
@@ -134,9 +111,9 @@ config options_for(model kind) { return {.model = kind, .threads = {.loops = 1, 
 /// A function of offload() hears nothing on its loop's own thread.
 bool is_deaf(model kind, wait_for how) { return how == wait_for::function && !is_pooled(kind); }
 
-/// Asio tells nothing of a peer that has finished, while its stream is not read. In model 1 the thread is parked then.
+/// Asio tells nothing of a peer that has finished, while its stream is not read.
 bool hears_while_paused(model kind) {
-  return kind != model::thread_per_connection && make_default_engine()->capabilities().name != "asio";
+  return kind == model::thread_per_connection || make_default_engine()->capabilities().name != "asio";
 }
 
 client begin(running<server>& srv) {
@@ -154,7 +131,7 @@ std::string without_filler(const std::string& text) {
 BOOST_DATA_TEST_CASE(a_reset_cancels_what_a_handler_waits_for, data::make(all_models) * data::make(all_waits), kind,
                      how) {
   if (is_deaf(kind, how)) return;
-  journal log;
+  heard_journal log;
   running<server> srv(options_for(kind), warden{{.how = how, .log = &log}});
   client c = begin(srv);
   c.reset();
@@ -164,7 +141,7 @@ BOOST_DATA_TEST_CASE(a_reset_cancels_what_a_handler_waits_for, data::make(all_mo
 
 BOOST_DATA_TEST_CASE(an_orderly_end_cancels_only_if_asked_for, data::make(all_models) * data::make({false, true}), kind,
                      asked) {
-  journal log;
+  heard_journal log;
   std::atomic<std::uint64_t> key{0};
   const cancel_reasons finished{cancel_reason::peer_finished, cancel_reason::cancelled};
   running<server> srv(
@@ -184,7 +161,7 @@ BOOST_DATA_TEST_CASE(the_loop_hears_while_it_does_not_read,
                      data::make(all_models) * data::make({false, true}) * data::make({false, true}), kind, pauses,
                      resets) {
   if (!hears_while_paused(kind)) return;
-  journal log;
+  heard_journal log;
   running<server> srv(options_for(kind), warden{{.how = wait_for::sleep,
                                                  .cancels = {cancel_reason::peer_finished, cancel_reason::peer_reset},
                                                  .pauses = pauses,
@@ -203,7 +180,7 @@ BOOST_DATA_TEST_CASE(the_loop_hears_while_it_does_not_read,
 // The connection lives: the next request is not cancelled.
 BOOST_DATA_TEST_CASE(a_cancel_ends_with_its_request, data::make(all_models) * data::make(all_waits), kind, how) {
   if (is_deaf(kind, how)) return;
-  journal log;
+  heard_journal log;
   std::atomic<std::uint64_t> key{0};
   running<server> srv(options_for(kind), warden{{.how = how, .follows = true, .log = &log, .key = &key}});
   client c = begin(srv);
@@ -226,7 +203,7 @@ BOOST_DATA_TEST_CASE(a_cancel_ends_with_its_request, data::make(all_models) * da
 BOOST_DATA_TEST_CASE(a_drain_that_cancels_reaches_what_waits, data::make(all_models) * data::make(all_waits), kind,
                      how) {
   if (is_deaf(kind, how)) return;
-  journal log;
+  heard_journal log;
   running<server> srv(options_for(kind), warden{{.how = how, .cancels = {cancel_reason::drain}, .log = &log}});
   client c = begin(srv);
   srv->drain(24h);
@@ -238,7 +215,7 @@ BOOST_DATA_TEST_CASE(a_drain_that_cancels_reaches_what_waits, data::make(all_mod
 }
 
 // Whatever cancels the inner one, the outer deadline is still ahead.
-awaitable<> nest_deadlines(stream& s, journal& log) {
+awaitable<> nest_deadlines(stream& s, heard_journal& log) {
   const auto outer = s.with_deadline(s.loop().now() + 24h);
   {
     const auto inner = s.with_deadline(s.loop().now() + 1ms);
@@ -257,7 +234,7 @@ awaitable<> nest_deadlines(stream& s, journal& log) {
 }
 
 BOOST_DATA_TEST_CASE(a_deadline_cancels_until_its_scope_ends, data::make(all_models), kind) {
-  journal log;
+  heard_journal log;
   running<server> srv(options_for(kind), [&log](stream& s) { return nest_deadlines(s, log); });
   client c(srv->port());
   BOOST_TEST(c.receive_rest().empty());
@@ -269,55 +246,10 @@ BOOST_DATA_TEST_CASE(a_deadline_cancels_until_its_scope_ends, data::make(all_mod
   BOOST_TEST(srv->statistics().skipped == 1U);
 }
 
-/// The first batch waits; the others wait for a thread of the pool.
-struct queues {
-  gate* first;
-  std::atomic<int>* begun;
-  cancel_reasons cancels;
-  void on_open(connection& c) const { c.cancel_on(cancels); }
-  void operator()(connection&, bytes) const {
-    if (begun->fetch_add(1) == 0) first->wait();
-  }
-};
-
-BOOST_DATA_TEST_CASE(batches_that_nobody_waits_for_never_begin,
-                     data::make({model::reactor_pool, model::loop_per_thread_pool}) * data::make({false, true}), kind,
-                     aborts) {
-  constexpr std::size_t many = 50;
-  gate first;
-  std::atomic<int> begun{0};
-  const cancel_reasons gone{cancel_reason::peer_finished, cancel_reason::peer_reset};
-  config c = options_for(kind);
-  c.threads.workers = {1, 1};
-  c.threads.offload.policy = offload_policy::always;
-  running<server> srv(c, queues{&first, &begun, aborts ? default_cancel_reasons : gone});
-  std::vector<client> clients;
-  const auto connect = [&] {
-    clients.emplace_back(srv->port());
-    BOOST_TEST(eventually([&] { return srv->statistics().opened == clients.size(); }));
-  };
-  const auto send = [&](std::size_t to) {
-    const std::uint64_t before = srv->statistics().batches;
-    clients[to].send("x");
-    BOOST_TEST(eventually([&] { return srv->statistics().batches == before + 1; }));
-  };
-  while (clients.size() <= many) connect();
-  send(many);
-  BOOST_TEST(eventually([&] { return begun == 1; }));
-  for (std::size_t i = 0; i < many; ++i) send(i);
-  for (std::size_t i = 0; i < many && !aborts; ++i) i % 2 == 0 ? clients[i].reset() : clients[i].finish_sending();
-  for (const connection_id id : aborts ? srv->connections().all() : std::vector<connection_id>())
-    srv->connections().abort(id);
-  for (int turns = 0; turns < 3; ++turns) connect();  // the loops have heard what came before
-  first.open();
-  BOOST_TEST(eventually([&] { return srv->statistics().skipped == many; }));
-  BOOST_TEST(begun == 1);
-}
-
 // With helpers, the loop hears and serves others while a function of offload() runs.
 BOOST_DATA_TEST_CASE(helpers_run_functions_beside_the_loop, data::make({model::single_reactor, model::loop_per_thread}),
                      kind) {
-  journal log;
+  heard_journal log;
   config o = options_for(kind);
   o.threads.helpers = 1;
   std::atomic<int> begun{0};
@@ -337,7 +269,7 @@ BOOST_DATA_TEST_CASE(helpers_run_functions_beside_the_loop, data::make({model::s
 /// Asks for the end where the loop cannot hear it.
 struct asks {
   std::atomic<bool>* began;
-  journal* log;
+  heard_journal* log;
   void operator()(connection& c, bytes) const {
     c.cancel_on({cancel_reason::peer_finished, cancel_reason::peer_reset});
     *began = true;
@@ -348,7 +280,7 @@ struct asks {
 
 BOOST_DATA_TEST_CASE(a_callback_can_look_for_the_end, data::make(all_models) * data::make({false, true}), kind,
                      resets) {
-  journal log;
+  heard_journal log;
   std::atomic<bool> began{false};
   running<server> srv(options_for(kind), asks{&began, &log});
   client c(srv->port());
