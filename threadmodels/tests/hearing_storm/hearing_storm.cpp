@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // hearing_storm: random cancels, deadlines, resets, orderly ends, aborts, drains and stops. Each request and each
 // connection reports its end once, with a reason that was caused. QUINTET_LONG=1: 10,000 requests a combination.
-// ctest: EACH_ENGINE TIMEOUT 300
+// ctest: TIMEOUT 300
 #include "../../../net/tests/support/long_runs.hpp"
 #include "running.hpp"
 #include "storm.hpp"
