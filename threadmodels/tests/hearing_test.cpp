@@ -106,10 +106,10 @@ struct warden {
   awaitable<> operator()(stream& s) const { return serve(s, w); }
 };
 
-config options_for(model kind) { return {.model = kind, .threads = {.loops = 1, .workers = {2, 2}}}; }
+config options_for(model kind) { return {.model = kind, .threads = {.loops = 1, .workers = {2, 2}, .helpers = 1}}; }
 
 /// A function of offload() hears nothing on its loop's own thread.
-bool is_deaf(model kind, wait_for how) { return how == wait_for::function && !is_pooled(kind); }
+bool is_deaf(model kind, wait_for how) { return how == wait_for::function && kind == model::thread_per_connection; }
 
 /// Asio tells nothing of a peer that has finished, while its stream is not read.
 bool hears_while_paused(model kind) {
@@ -250,10 +250,8 @@ BOOST_DATA_TEST_CASE(a_deadline_cancels_until_its_scope_ends, data::make(all_mod
 BOOST_DATA_TEST_CASE(helpers_run_functions_beside_the_loop, data::make({model::single_reactor, model::loop_per_thread}),
                      kind) {
   heard_journal log;
-  config o = options_for(kind);
-  o.threads.helpers = 1;
   std::atomic<int> begun{0};
-  running<server> srv(o, warden{{.how = wait_for::function, .log = &log, .begun = &begun}});
+  running<server> srv(options_for(kind), warden{{.how = wait_for::function, .log = &log, .begun = &begun}});
   client c = begin(srv);
   BOOST_TEST(eventually([&] { return begun == 1; }));
   client queued = begin(srv);
