@@ -92,9 +92,10 @@ void connection::count_checksum_error() noexcept {
 cancel_token connection::look_for_end() noexcept {
   check_held();
   if (is_on_loop() && !has_ended()) {
+    using enum socket_services::peer_state;
     const auto peer = loop_.io().sockets().state_of_peer(handle_);
-    if (peer == socket_services::peer_state::finished) heard_.tell(cancel_reason::peer_finished);
-    if (peer == socket_services::peer_state::gone) heard_.tell(cancel_reason::peer_reset);
+    const bool was_reset = peer == gone || (peer == closed && !loop_flags().output.send_shut);
+    if (peer != connected) heard_.tell(was_reset ? cancel_reason::peer_reset : cancel_reason::peer_finished);
   }
   return cancelled();
 }

@@ -223,11 +223,16 @@ error_code kernel_sockets::pending_error(int handle) noexcept {
   return system_error_code(error > 0 ? error : ECONNRESET);
 }
 
+// The error of a reset is told once: a receive that io_uring runs may have taken it.
 socket_services::peer_state kernel_sockets::state_of_peer(int handle) const noexcept {
   pollfd state{handle, POLLRDHUP, 0};
   if (::poll(&state, 1, 0) != 1) return peer_state::connected;
   if (state.revents & POLLERR) return peer_state::gone;
-  return state.revents & (POLLRDHUP | POLLHUP) ? peer_state::finished : peer_state::connected;
+  if (!(state.revents & (POLLRDHUP | POLLHUP))) return peer_state::connected;
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  const bool is_tcp = ::getsockopt(handle, IPPROTO_TCP, TCP_INFO, &info, &size) == 0;
+  return is_tcp && info.tcpi_state == TCP_CLOSE ? peer_state::closed : peer_state::finished;
 }
 
 address kernel_sockets::local_address(int handle) const { return ask(::getsockname, handle); }

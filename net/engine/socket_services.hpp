@@ -60,6 +60,7 @@ class socket_services {
   enum class peer_state : std::uint8_t {
     connected,
     finished,  ///< it sends no more; received bytes may wait
+    closed,    ///< neither side sends any more: it was reset, unless this side has finished
     gone,      ///< the connection was reset
   };
   /// Returns what the system knows of a connected handle's peer.

@@ -12,15 +12,19 @@
 #include "running.hpp"
 #include "waiting.hpp"
 
+#include <quintet/net/connection.hpp>
 #include <quintet/net/stream.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <sys/socket.h>
 
 namespace quintet::test {
 namespace {
@@ -151,6 +155,31 @@ BOOST_DATA_TEST_CASE(batches_that_nobody_waits_for_never_begin,
   first.open();
   BOOST_TEST(eventually([&] { return srv->statistics().skipped == many; }));
   BOOST_TEST(begun == 1);
+}
+
+/// Takes the error of a reset out of the socket, as an engine's receive may, and then asks for the end.
+struct takes_the_error {
+  std::atomic<bool>* began;
+  heard_journal* log;
+  void operator()(connection& c, bytes) const {
+    *began = true;
+    char byte = 0;
+    while (::recv(native_handle(c), &byte, 1, MSG_DONTWAIT) >= 0 || errno != ECONNRESET) std::this_thread::yield();
+    log->note(name_of(c.look_for_end().why()));
+  }
+};
+
+BOOST_DATA_TEST_CASE(a_reset_whose_error_was_taken_is_a_reset,
+                     data::make({model::thread_per_connection, model::single_reactor, model::loop_per_thread}), kind) {
+  heard_journal log;
+  std::atomic<bool> began{false};
+  running<server> srv(options_for(kind), takes_the_error{&began, &log});
+  client c(srv->port());
+  c.send("x");
+  BOOST_TEST(eventually([&] { return began.load(); }));
+  c.reset();
+  BOOST_TEST(eventually([&] { return log.all().size() == 1; }));
+  BOOST_TEST(log.has("peer_reset"));
 }
 
 }  // namespace
