@@ -109,8 +109,9 @@ class stream : public connection, private coroutine_host {
   }
 
   /// [baton] Returns why the connection has failed, as on_close() would get it (errc::stopped, a time limit, a reset,
-  /// ...). No error before that, at the end of the stream, or after an orderly close.
-  [[nodiscard]] error_code failure() const noexcept { return has_ended() ? reason() : error_code(); }
+  /// ...), also while input is left that came before a reset. No error before that, at the end of the stream, or after
+  /// an orderly close.
+  [[nodiscard]] error_code failure() const noexcept { return reason(); }
 
   /// [baton] Runs f(), or f(const cancel_token&), where the thread model runs handlers, while this coroutine waits for
   /// its end. The co_await returns the result of f, or throws its exception. If the request is cancelled before f
