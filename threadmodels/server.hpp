@@ -26,6 +26,8 @@ class server : public basic_server {
   server(server_options options, Model model, Handler h)
       : basic_server(std::move(options), std::move(model), std::move(h)) {}
 
+  ~server() override { end_background(); }
+
   /// [any thread] Returns the statistics of the server, and those of the model's pool and offloading.
   [[nodiscard]] with_compute<server_statistics> statistics() const {
     with_compute<server_statistics> all{basic_server::statistics(), {}};

@@ -21,6 +21,8 @@ class basic_server : public server_core {
   basic_server(server_options options, Model model, Handler h)
       : basic_server(std::move(options), std::make_unique<model_adapter<Model>>(std::move(model)), std::move(h)) {}
 
+  ~basic_server() override { end_background(); }
+
   /// [any thread] Makes a connection from a stream that the program has connected itself (net/connector.hpp). The
   /// server then owns it. A descriptor converts to a stream. The connection lives on the loop `near`. The model picks
   /// the loop if `near` is null, or if a loop serves only one connection (thread_per_connection). The connection has

@@ -133,6 +133,12 @@ void server_core::join() {
   if (background_.joinable()) background_.join();
 }
 
+void server_core::end_background() noexcept {
+  if (!background_.joinable()) return;
+  stop();
+  join();
+}
+
 void server_core::start() {
   main_.io().prepare();  // it may lack descriptors: the owner must know before it announces the server
   started_ = true;

@@ -90,6 +90,9 @@ class server_core : protected detail::session_manager {
   /// Binds and listens at once. Throws config_error, or boost::system::system_error (a port in use).
   server_core(server_options options, std::unique_ptr<model_interface> model,
               std::unique_ptr<detail::session_source> sessions);
+  /// Stops what run_in_background() has begun. The destructors of derived classes call it first: connections call
+  /// virtual functions of this object, and must not do so while it changes its type.
+  void end_background() noexcept;
   /// [any thread] See basic_server::attach().
   void attach_connection(event_loop* near, stream_handle&& stream, std::shared_ptr<detail::attachment> what);
 
