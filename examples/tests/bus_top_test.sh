@@ -3,11 +3,11 @@
 # shellcheck source=examples/tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-"$examples/bus_worker" --id 1 --listen "unix:$work/1.bus" > "$work/announced" 2> "$work/errors" &
-server_pid=$!
+in_background "$work/announced" "$work/errors" bus_worker --id 1 --listen "unix:$work/1.bus"
 says 'node 1'
-"$examples/bus_worker" --id 2 --peers "1=unix:$work/1.bus" --per-second 1000 > "$work/second" 2>&1 &
-second_pid=$!
+first_pid=$server_pid
+in_background "$work/second" "$work/second" bus_worker --id 2 --peers "1=unix:$work/1.bus" --per-second 1000
+second_pid=$server_pid server_pid=$first_pid
 trap 'kill "$second_pid" 2> /dev/null || true; cleanup' EXIT
 says 'node 2' "$work/second"
 

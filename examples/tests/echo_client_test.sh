@@ -30,8 +30,7 @@ asks 0 --connections 3 --duration-s 1 --interval-ms 20
 counts "${BASH_REMATCH[1]}" 0
 
 # Ctrl-C ends it, and the requests in progress still count.
-"$examples/echo_client" --server "127.0.0.1:$port" --duration-s 60 --connections 3 --interval-ms 20 > "$work/client" 2>&1 &
-server_pid=$!  # for stop
+in_background "$work/client" "$work/client" echo_client --server "127.0.0.1:$port" --duration-s 60 --connections 3 --interval-ms 20
 says '^second 1: [1-9][0-9]* ok, 0 failed$' "$work/client"
 stop INT
 out=$(< "$work/client")
@@ -39,8 +38,8 @@ out=$(< "$work/client")
 counts "${BASH_REMATCH[1]}" 0
 
 # The server goes down: the next requests or attempts to connect fail, and the client goes on.
-"$examples/echo_client" --server "127.0.0.1:$port" --duration-s 60 --interval-ms 20 > "$work/client" 2>&1 &
-client_pid=$!
+in_background "$work/client" "$work/client" echo_client --server "127.0.0.1:$port" --duration-s 60 --interval-ms 20
+client_pid=$server_pid
 says '^second 1: [1-9][0-9]* ok, 0 failed$' "$work/client"
 server_pid=$echo_pid
 stop

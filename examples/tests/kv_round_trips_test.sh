@@ -10,9 +10,7 @@ asks() {
   ((status == $1)) || fail "${*:2}: exit status $status and not $1: $out"
 }
 for model in "${models[@]}"; do
-  : > "$work/announced"  # so that says() does not read the last server's
-  "$examples/kv" --model "$model" --listen 127.0.0.1:0 --unix "$work/kv.sock" > "$work/announced" 2> "$work/errors" &
-  server_pid=$!
+  in_background "$work/announced" "$work/errors" kv --model "$model" --listen 127.0.0.1:0 --unix "$work/kv.sock"
   says "unix:$work/kv.sock"
   [[ $(< "$work/announced") =~ 127\.0\.0\.1:([0-9]+) ]] || fail "$model: $(< "$work/announced")"
   port=${BASH_REMATCH[1]}

@@ -14,11 +14,18 @@ fail() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
 # shellcheck source=cmake/tests/needs.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../../cmake/tests/needs.sh"
 
+# in_background <output> <errors> <example> [option...]: starts it; its pid: server_pid. Both files are empty from here on:
+# the shell opens them later, in the new process, and says() must not find what an earlier program left in them.
+in_background() {
+  : > "$1"
+  : > "$2"
+  "$examples/$3" "${@:4}" >> "$1" 2>> "$2" &
+  server_pid=$!
+}
+
 # start <example> [option...]: sets server_pid, port and priority_port (empty without one).
 start() {
-  : > "$work/announced"
-  "$examples/$1" --port 0 "${@:2}" > "$work/announced" 2> "$work/errors" &
-  server_pid=$!
+  in_background "$work/announced" "$work/errors" "$1" --port 0 "${@:2}"
   local i line=''
   for ((i = 0; i < 500; ++i)); do
     if read -r line < "$work/announced"; then break; fi

@@ -59,10 +59,10 @@ out=$(timeout 10 "$examples/prefork" --listen "unix:$work/socket" 2>&1) || statu
 
 # Of two that start at once, one has the port.
 for ((n = 0; n < 5; ++n)); do
-  "$examples/prefork" --port "$port" --processes 1 > "$work/one" 2>&1 &
-  one=$!
-  "$examples/prefork" --port "$port" --processes 1 > "$work/two" 2>&1 &
-  two=$!
+  in_background "$work/one" "$work/one" prefork --port "$port" --processes 1
+  one=$server_pid
+  in_background "$work/two" "$work/two" prefork --port "$port" --processes 1
+  two=$server_pid
   for ((t = 0; t < 500; ++t)); do
     ! grep -qs ' runs$' "$work/one" "$work/two" || ! grep -qs 'in use' "$work/one" "$work/two" || break
     sleep 0.02
