@@ -43,6 +43,22 @@ QUINTET_ENGINE_TEST(bytes_and_the_end_arrive) {
   BOOST_TEST(!*f.here.ended);
 }
 
+// Both happen before the engine looks. A multishot receive of io_uring may tell the bytes, and never the end.
+QUINTET_ENGINE_TEST(bytes_and_an_end_that_arrive_together_are_both_told) {
+  enum { in_order, by_reset, over_unix };
+  for (const auto how : {in_order, by_reset, over_unix}) {
+    fixture f = how == over_unix ? fixture(kind, testing::socket_pair()) : fixture(kind);
+    f.watch();
+    f.poll_until_idle();
+    f.say("last words");
+    if (how == by_reset) f.reset();
+    f.peer.reset();
+    BOOST_REQUIRE(f.until([&] { return f.here.ended.has_value(); }));
+    BOOST_TEST(f.here.received == "last words");
+    BOOST_TEST(*f.here.ended == (how == by_reset ? reset_by_peer : error_code()));
+  }
+}
+
 QUINTET_ENGINE_TEST(a_receive_takes_no_more_than_its_limit) {
   for (const auto& [limit, longest] : {std::pair<std::size_t, std::size_t>{0, 1}, {100, 100}}) {
     fixture f(kind);

@@ -58,8 +58,12 @@ void receive_buffers::give_back(const completion& c) noexcept {
   if (c.flags & IORING_CQE_F_BUFFER) add(c.flags >> IORING_CQE_BUFFER_SHIFT);
 }
 
-void receive_buffers::receive(io_uring_sqe& into, int handle) noexcept {
-  io_uring_prep_recv_multishot(&into, handle, nullptr, 0, 0);
+// Not multishot: where bytes and a reset arrive together, Linux completes such a request with the bytes, and then waits
+// for an event that never comes (liburing#1549; Unix sockets lose an orderly end so, too). A request of its own looks
+// at the socket's state before it waits.
+void receive_buffers::receive(io_uring_sqe& into, int handle, bool waits) noexcept {
+  io_uring_prep_recv(&into, handle, nullptr, 0, 0);
+  if (waits) into.ioprio |= IORING_RECVSEND_POLL_FIRST;
   into.flags |= IOSQE_BUFFER_SELECT;
   into.buf_group = group;
 }

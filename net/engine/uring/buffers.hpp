@@ -29,7 +29,8 @@ class receive_buffers {
   /// Returns the bytes of a completed receive(). The caller must give_back() the buffer.
   [[nodiscard]] bytes contents(const completion& c) const noexcept;
   void give_back(const completion& c) noexcept;
-  static void receive(io_uring_sqe& into, int handle) noexcept;
+  /// `waits`: probably nothing has arrived yet, so the kernel need not try before it waits.
+  static void receive(io_uring_sqe& into, int handle, bool waits) noexcept;
 
  private:
   void add(unsigned id) noexcept;

@@ -278,7 +278,7 @@ bool uring_engine::prepare(watched& w, request r, bool cancels_it) noexcept {
       if (w.guarded)
         io_uring_prep_poll_add(s, w.handle, POLLIN);
       else
-        receive_buffers::receive(*s, w.handle);
+        receive_buffers::receive(*s, w.handle, w.is_empty);
       break;
     case request::send:
       prepare_send(*s, w);

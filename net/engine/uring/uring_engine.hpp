@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// uring_engine: multishot accept and receive, sends batched at the end of the turn, one system call per turn.
+// uring_engine: multishot accept, sends batched at the end of the turn, one system call per turn.
 #pragma once
 
 #include "../handle_table.hpp"

@@ -254,6 +254,7 @@ bool uring_engine::received(watched& w, const completion& c) {
       return false;
     default:
       if (c.result < 0) return end_of_input(w, system_call::error_of(c.result));
+      w.is_empty = (c.flags & IORING_CQE_F_SOCK_NONEMPTY) == 0;
       s.on_received(buffers_.contents(c));
       return true;
   }

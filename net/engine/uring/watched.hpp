@@ -17,7 +17,7 @@ namespace quintet::uring {
 
 /// The purpose of a request: the low bits of its tag. The other bits are the address of its `watched`.
 enum class request : std::uint8_t {
-  receive,        ///< multishot
+  receive,        ///< one at a time: a multishot one may miss the end
   send,           ///< one at a time
   hangup,         ///< multishot: polls a paused stream for errors
   writable,       ///< a send() has found no room, or a connect() is in progress
@@ -49,6 +49,7 @@ struct alignas(16) watched : boost::intrusive::list_base_hook<> {
   bool closes = false;                // close the handle after the last completion
   bool drops = false;                 // closing: drop bytes that the peer has no room for
   bool limited = false;               // a listener that must not accept ahead
+  bool is_empty = false;              // the last receive has taken all that had arrived
   bool guarded = false;               // descriptors can arrive: polls and receives by passed_descriptors
   bool silent = false;                // the send completes only if the kernel does not accept all at once
   int slot = send_slots::none;        // holds the copy that is being sent

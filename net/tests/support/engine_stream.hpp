@@ -55,7 +55,7 @@ struct stream final : stream_channel {
   std::function<void()> then, writes, asks;
 };
 
-/// An engine and both ends of a TCP connection. The engine watches one end.
+/// An engine and both ends of a connection, by TCP or the given one. The engine watches one end.
 struct engine_stream {
   explicit engine_stream(tested_engine kind) : io(make_engine(kind)) {
     const int listener = io->sockets().listen("127.0.0.1:0");
@@ -63,6 +63,8 @@ struct engine_stream {
     handle = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
     io->close(listener);
   }
+  engine_stream(tested_engine kind, socket_pair both)
+      : io(make_engine(kind)), peer(std::move(both.there)), handle(both.here.release()) {}
   ~engine_stream() {
     if (here.handle() >= 0) io->remove(here);
     if (handle >= 0) io->close(handle);

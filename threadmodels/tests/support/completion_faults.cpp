@@ -77,7 +77,7 @@ void make_shorter(io_uring_sqe& request) noexcept {
   } else if (request.opcode == IORING_OP_POLL_ADD) {
     request.len &= ~IORING_POLL_ADD_MULTI;
   } else {
-    request.ioprio = 0;  // IORING_RECV_MULTISHOT, IORING_ACCEPT_MULTISHOT
+    request.ioprio = 0;  // IORING_ACCEPT_MULTISHOT
   }
 }
 
