@@ -115,28 +115,29 @@ proxied_end end_at(bytes block, std::uint8_t size, std::size_t ip, std::size_t p
   return end;
 }
 
-/// Returns nothing for a family that is none of streams.
+/// Of each family, streams and datagrams. Returns nothing for one that there is not.
 std::optional<std::size_t> size_of_addresses(std::uint8_t family) {
   switch (family) {
     case 0x00:  // none
       return 0;
     case 0x11:  // IPv4
+    case 0x12:
       return 12;
     case 0x21:  // IPv6
+    case 0x22:
       return 36;
     case 0x31:  // Unix
+    case 0x32:
       return 216;
     default:
       return std::nullopt;
   }
 }
 
-/// Returns how many of the `size` bytes behind the fixed part are addresses, or nothing if they cannot be. A proxy that
-/// talks for itself (LOCAL) need not have them.
-std::optional<std::size_t> address_bytes(bytes in, std::size_t size, bool talks_for_itself) {
+/// Returns how many of the `size` bytes behind the fixed part are addresses, or nothing if they cannot be.
+std::optional<std::size_t> address_bytes(bytes in, std::size_t size) {
   const std::optional<std::size_t> known = size_of_addresses(octet(in, 13));
-  if (!known || size >= *known) return known;
-  return talks_for_itself ? std::optional<std::size_t>(0) : std::nullopt;
+  return known && size < *known ? std::nullopt : known;
 }
 
 proxy_header read_block(bytes in, std::size_t max_size) {
@@ -144,17 +145,17 @@ proxy_header read_block(bytes in, std::size_t max_size) {
   if (in.size() < fixed_part) return {};
   const std::size_t size = length(in, 14);
   if (fixed_part + size > max_size) return malformed;
-  const bool talks_for_itself = octet(in, 12) == 0x20;
-  const std::optional<std::size_t> known = address_bytes(in, size, talks_for_itself);
-  if (!known) return malformed;
-  const std::size_t addresses = *known;
+  const bool talks_for_itself = octet(in, 12) == 0x20;  // LOCAL: the rest is ignored, also the family
+  const std::optional<std::size_t> addresses = talks_for_itself ? 0 : address_bytes(in, size);
+  if (!addresses) return malformed;
   if (in.size() < fixed_part + size) return {};
   const bytes header = in.substr(0, fixed_part + size);
   proxy_header read{.is = state::complete, .size = header.size()};
-  if (talks_for_itself || addresses == 0) return read;
-  if (!are_extensions_valid(header, fixed_part + addresses)) return malformed;
-  if (addresses == 216) return read;
-  const auto octets = static_cast<std::uint8_t>(addresses == 12 ? 4 : 16);
+  if (*addresses == 0) return read;
+  if (!are_extensions_valid(header, fixed_part + *addresses)) return malformed;
+  const unsigned family = octet(in, 13);
+  if (family != 0x11 && family != 0x21) return read;
+  const auto octets = static_cast<std::uint8_t>(family == 0x11 ? 4 : 16);
   const bytes block = header.substr(fixed_part);
   read.peer = end_at(block, octets, 0, 2 * std::size_t{octets});
   read.local = end_at(block, octets, octets, 2 * std::size_t{octets} + 2);

@@ -31,7 +31,8 @@ struct proxied_end {
 };
 
 /// A parsed header. Both ends are of one IP family. If they have no octets, the header names no client: the proxy does
-/// not know it, or connects for itself, such as for a health check (LOCAL). Use the connection's own addresses then.
+/// not know it, connects for itself, such as for a health check (LOCAL), or tells of a Unix socket or of datagrams. Use
+/// the connection's own addresses then.
 struct proxy_header {
   /// The result of parsing.
   enum class state : std::uint8_t { incomplete, complete, malformed };

@@ -347,7 +347,8 @@ void announce(const std::string& name, const quintet::config& c, bool with_model
 }
 
 void announce_listeners(const quintet::config& c, const std::vector<quintet::address>& addresses) {
-  for (const quintet::address& each : addresses) std::printf("listening on %s\n", each.to_string().c_str());
+  for (std::size_t i = 0; i < addresses.size(); ++i)
+    std::printf("%s on %s\n", c.listen[i].priority ? "priority" : "listening", addresses[i].to_string().c_str());
   if (shows_limits) std::puts(limits_of(c).c_str());
   std::fflush(stdout);
 }

@@ -65,7 +65,7 @@ void set_send_timeout(quintet::config& of, std::chrono::seconds to);
 void announce(const std::string& name, const quintet::config& c, bool with_model,
               const std::vector<quintet::address>& addresses);
 
-/// The same in a line for each address: "listening on 127.0.0.1:5433".
+/// The same in a line for each address: "listening on 127.0.0.1:5433", of a priority listener "priority on ...".
 void announce_listeners(const quintet::config& c, const std::vector<quintet::address>& addresses);
 
 /// The time for clients to read their last replies after SIGINT or SIGTERM.

@@ -16,10 +16,20 @@ namespace {
 
 constexpr std::size_t longest = 1'000'000;  // seconds
 
-// The server accepts a few more clients than there may be sessions: to tell them so, and to hear CancelRequests.
+std::string refusal(const quintet::error_code& why) {
+  postgres::message_writer out;
+  if (why == quintet::errc::too_many_connections) out.response('E', "FATAL", postgres::too_many_clients());
+  return out.data();
+}
+
+// The server accepts a few more clients than there may be sessions: most of these log in or send a CancelRequest at
+// once. Beyond that, a client is told so before it has said what it wants; libpq shows the reason unless it has begun
+// to ask for TLS.
 void set_limits(quintet::config& config, const postgres::service& all) {
   constexpr std::size_t spare = 32;
   config.accepting.max_connections = all.max_connections + spare;
+  config.accepting.refuse_when_full = true;
+  config.accepting.on_refused = [](quintet::error_code why, const quintet::address&) { return refusal(why); };
   config.limits.max_input = 2 * postgres::largest_message;
   config.limits.first_byte_timeout = all.login_timeout;
 }
@@ -40,7 +50,8 @@ options parse(int argc, char** argv, quintet::config& config, postgres::service&
                         "A small server of PostgreSQL's protocol 3.0: SELECT 1, pg_sleep(), generate_series(), a table "
                         "kv (k, v) in memory with INSERT, UPDATE and SELECT by key. No TLS.")
       .server(config)
-      .number("--max-connections", all.max_connections, 1, 1'000'000, "sessions; one more gets an error")
+      .number("--max-connections", all.max_connections, 1, 1'000'000,
+              "sessions, without those of the priority port; one more gets an error")
       .number("--login-timeout", o.login_s, 1, longest, "seconds for the login")
       .number("--idle-timeout", o.idle_s, 0, longest, "seconds until a silent client is closed; 0: never")
       .number("--statement-timeout", o.statement_s, 0, 1'000'000, "seconds for a statement; 0: no limit")
@@ -85,6 +96,7 @@ void serve(const options& o, const quintet::config& config, postgres::service& a
   }
   const quintet::drain_on_signals drainer(server, std::chrono::seconds(o.drain_s));
   server.start();
+  all.priority_port = server.priority_port();
   example::announce_listeners(config, server.addresses());
   server.main_loop().run();
   server.finish();

@@ -71,6 +71,7 @@ class message_reader {
   std::int16_t int16() { return static_cast<std::int16_t>(quintet::decode_number<2, std::endian::big>(take(2))); }
   std::int32_t int32() { return static_cast<std::int32_t>(quintet::decode_number<4, std::endian::big>(take(4))); }
   char byte() { return take(1).front(); }
+  [[nodiscard]] std::size_t size() const noexcept { return rest_.size(); }
   bytes take(std::size_t size);
   /// Takes a text up to the zero byte that ends it.
   std::string string();

@@ -3,6 +3,8 @@
 // give the name that PostgreSQL's documentation has for it.
 #include "session.hpp"
 
+#include <quintet/net/connection/peer_info.hpp>
+
 #include <boost/system/system_error.hpp>
 
 #include <utility>
@@ -12,10 +14,14 @@ namespace {
 
 constexpr std::size_t most_kept_text = 256;
 constexpr std::size_t most_kept = 1000;  // prepared statements of a session; also its portals
+constexpr std::size_t much = 4096, most_bytes_kept = 4 * largest_message;  // of those that have much to keep
+
+// The protocol's counts have no sign.
+int take_count(message_reader& in) { return static_cast<std::uint16_t>(in.int16()); }
 
 std::vector<format> take_formats(message_reader& in) {
   std::vector<format> all;
-  for (int i = in.int16(); i > 0; --i) {
+  for (int i = take_count(in); i > 0; --i) {
     const std::int16_t code = in.int16();
     if (code != 0 && code != 1) throw sql_error("22023", "unsupported format code: " + std::to_string(code));
     all.push_back(format(code));
@@ -25,7 +31,7 @@ std::vector<format> take_formats(message_reader& in) {
 
 std::vector<value> take_parameters(message_reader& in, const statement& of) {
   const std::vector<format> formats = take_formats(in);
-  if (in.int16() != static_cast<int>(of.parameters.size()))
+  if (take_count(in) != static_cast<int>(of.parameters.size()))
     throw sql_error("08P01", "the statement has " + std::to_string(of.parameters.size()) + " parameters");
   std::vector<value> all;
   for (const type t : of.parameters) {
@@ -49,6 +55,13 @@ std::vector<value> arguments_of(const statement& what, const std::vector<value>&
   return all;
 }
 
+// Describe and Close name a portal or a prepared statement.
+bool takes_portal(message_reader& in) {
+  const char what = in.byte();
+  if (what != 'P' && what != 'S') throw sql_error("08P01", "neither a portal nor a prepared statement");
+  return what == 'P';
+}
+
 template <class Map>
 auto& find(Map& in, const std::string& name, const char* sqlstate, const char* kind) {
   const auto found = in.find(name);
@@ -56,17 +69,26 @@ auto& find(Map& in, const std::string& name, const char* sqlstate, const char* k
   return found->second;
 }
 
-// A new object without a name replaces the last one. Any other name must be free.
+// A new object without a name replaces the last one. Any other name must be free. The number of objects bounds the
+// memory of small ones.
 template <class T>
-void keep(std::map<std::string, T>& in, const std::string& name, T added, const char* sqlstate, const char* kind) {
+void keep(std::map<std::string, kept<T>>& in, const std::string& name, kept<T> added, const char* sqlstate,
+          const char* kind) {
   if (!name.empty() && in.contains(name)) throw sql_error(sqlstate, kind + (" \"" + name) + "\" already exists");
   if (in.size() >= most_kept) throw sql_error("53400", std::string("too many objects of this kind: ") + kind);
+  std::size_t all = added.size;
+  if (added.size > much)
+    for (const auto& each : in) all += each.second.size;
+  if (all > most_bytes_kept) throw sql_error("53400", std::string("too many bytes in objects of this kind: ") + kind);
   in[name] = std::move(added);
 }
 
-seat take_seat(service& all) {
+// A health check must get its answer when the server is full.
+seat take_seat(service& all, const stream& s) {
+  if (all.priority_port != 0 && quintet::local_address(s).ends_with(':' + std::to_string(all.priority_port)))
+    return seat((++all.health_checks, &all.health_checks));
   seat taken((++all.sessions, &all.sessions));
-  if (all.sessions > all.max_connections) throw fatal_error("53300", "sorry, too many clients already");
+  if (all.sessions > all.max_connections) throw too_many_clients();
   return taken;
 }
 
@@ -76,15 +98,19 @@ quintet::time_point in(stream& s, std::chrono::seconds time) {
 
 }  // namespace
 
+fatal_error too_many_clients() { return {"53300", "sorry, too many clients already"}; }
+
 awaitable<> session::operator()(stream& s) {
   using quintet::errc;
+  bool logs_in = true;
   try {
     const seat taken = co_await log_in(s);
+    logs_in = false;
     if (taken) co_await serve(s);
   } catch (const sql_error& e) {  // serve() has answered all but fatal errors; in a login all are fatal
     out_.response('E', "FATAL", e);
   } catch (const boost::system::system_error& e) {
-    if (e.code() == errc::deadline_passed)
+    if (e.code() == errc::deadline_passed && logs_in)
       out_.response('E', "FATAL", {"57014", "canceling authentication due to timeout"});
     const bool is_malformed = e.code() == errc::malformed_message || e.code() == errc::message_too_big;
     if (is_malformed) out_.response('E', "FATAL", {"08P01", "invalid message length"});
@@ -97,10 +123,13 @@ awaitable<> session::operator()(stream& s) {
 
 awaitable<seat> session::log_in(stream& s) {
   const auto limit = s.with_read_deadline(in(s, all_->login_timeout));
-  const parameters given = co_await read_startup(s);
-  if (given.empty()) co_return nullptr;
-  seat taken = take_seat(*all_);
-  const std::string user = find(given, "user", "28000", "parameter");
+  const std::optional<parameters> startup = co_await read_startup(s);
+  if (!startup) co_return nullptr;
+  const parameters& given = *startup;
+  seat taken = take_seat(*all_, s);
+  const auto named = given.find("user");
+  const std::string user = named == given.end() ? std::string() : named->second;
+  if (user.empty()) throw fatal_error("28000", "no PostgreSQL user name specified in startup packet");
   co_await authenticate(s, user);
   out_.message('R', std::int32_t{0});                                     // AuthenticationOk
   for (const auto& [name, is] : *defaults_) out_.message('S', name, is);  // ParameterStatus
@@ -108,7 +137,7 @@ awaitable<seat> session::log_in(stream& s) {
     if (find_setting(name) != nullptr) set(name, to);
   using enum quintet::cancel_reason;
   // A client of PostgreSQL does not half-close: if it sends no more, it has gone.
-  s.cancel_on({peer_finished, peer_reset, slow_reader, failed, cancelled, deadline});
+  s.cancel_on(quintet::default_cancel_reasons | peer_finished);
   const auto key = static_cast<std::uint64_t>(s.make_cancel_key());
   out_.message('K', static_cast<std::int32_t>(key >> 32U), static_cast<std::int32_t>(key));  // BackendKeyData
   out_.message('Z', status_);                                                                // ReadyForQuery
@@ -128,21 +157,21 @@ awaitable<> session::authenticate(stream& s, const std::string& user) {
   }
 }
 
-// Refuses encryption, then returns the parameters of the StartupMessage. Returns none for a CancelRequest: that gets no
-// answer.
-awaitable<session::parameters> session::read_startup(stream& s) {
+// Refuses encryption, then returns the parameters of the StartupMessage. Returns nothing for a CancelRequest: that gets
+// no answer.
+awaitable<std::optional<session::parameters>> session::read_startup(stream& s) {
   startup_codec codec(largest_startup_message);
   for (int packets = 0; packets < 3; ++packets) {
     message_reader in((co_await s.read_message(codec)).value());
     const std::int32_t code = in.int32();
-    parameters given;
     if (code == ssl_request || code == gssenc_request) {
       s.write("N");
     } else if (code == cancel_request) {
       const auto key = quintet::cancel_key(quintet::decode_number<8, std::endian::big>(in.take(8)));
       if (s.registry().cancel(key) && all_->cancel_elsewhere) all_->cancel_elsewhere(key);
-      co_return given;
+      co_return std::nullopt;
     } else if (code == protocol_version) {
+      parameters given;
       for (std::string name = in.string(); !name.empty(); name = in.string()) given[to_lower(name)] = in.string();
       co_return given;
     } else {
@@ -273,53 +302,55 @@ awaitable<> session::query(stream& s, message_reader in) {
 }
 
 void session::parse(message_reader in) {
+  const std::size_t size = in.size();
   const std::string name = in.string(), text = in.string();
   std::vector<type> given;
-  for (int i = in.int16(); i > 0; --i) given.push_back(type(in.int32()));
+  for (int i = take_count(in); i > 0; --i) given.push_back(type(in.int32()));
   auto all = parse_sql(text, given);
   if (all.size() > 1) throw sql_error("42601", "cannot insert multiple commands into a prepared statement");
   if (all.empty()) all.emplace_back();
-  keep(prepared().statements, name, std::make_shared<const statement>(std::move(all[0])), "42P05",
-       "prepared statement");
+  auto what = std::make_shared<const statement>(std::move(all[0]));
+  keep(prepared().statements, name, {std::move(what), size}, "42P05", "prepared statement");
   out_.message('1');  // ParseComplete
 }
 
 void session::bind(message_reader in) {
+  const std::size_t size = in.size();
   const std::string name = in.string(), of = in.string();
-  const auto& what = find(prepared().statements, of, "26000", "prepared statement");
+  const auto& what = find(prepared().statements, of, "26000", "prepared statement").is;
   portal p{.what = what};
   p.arguments = arguments_of(*p.what, take_parameters(in, *p.what));
   p.formats = take_formats(in);
   if (p.formats.size() > 1 && p.formats.size() != p.what->columns.size())
     throw sql_error("08P01", "bind message has other result formats than the statement has columns");
-  keep(prepared().portals, name, std::move(p), "42P03", "cursor");
+  keep(prepared().portals, name, {std::move(p), size}, "42P03", "cursor");
   out_.message('2');  // BindComplete
 }
 
 void session::describe(message_reader in) {
-  const bool is_portal = in.byte() == 'P';
+  const bool is_portal = takes_portal(in);
   const std::string name = in.string();
-  const portal* const p = is_portal ? &find(prepared().portals, name, "34000", "portal") : nullptr;
-  const auto& what = p ? p->what : find(prepared().statements, name, "26000", "prepared statement");
+  const portal* const p = is_portal ? &find(prepared().portals, name, "34000", "portal").is : nullptr;
+  const auto& what = p ? p->what : find(prepared().statements, name, "26000", "prepared statement").is;
   if (!is_portal) out_.parameter_description(what->parameters);
   if (what->columns.empty()) return out_.message('n');  // NoData
   out_.row_description(what->columns, p ? p->formats : std::vector<format>());
 }
 
 bool session::execute_at_once(message_reader in) {
-  portal& p = find(prepared().portals, in.string(), "34000", "portal");
+  portal& p = find(prepared().portals, in.string(), "34000", "portal").is;
   if (may_wait(p.what->does)) return false;
   run_at_once(p, in.int32());
   return true;
 }
 
 awaitable<> session::execute(stream& s, message_reader in) {
-  portal& p = find(prepared().portals, in.string(), "34000", "portal");
+  portal& p = find(prepared().portals, in.string(), "34000", "portal").is;
   co_await run(s, p, in.int32());
 }
 
 void session::close(message_reader in) {
-  if (in.byte() == 'P')
+  if (takes_portal(in))
     prepared().portals.erase(in.string());
   else
     prepared().statements.erase(in.string());

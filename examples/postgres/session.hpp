@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,21 +37,29 @@ struct portal {
   std::size_t count = 0;              // changed rows
 };
 
-/// The state that all sessions share. Only the store and the number of sessions change while the server runs.
+/// An object of a session, and the bytes of the message that has made it.
+template <class T>
+struct kept {
+  T is;
+  std::size_t size = 0;
+};
+
+/// The state that all sessions share. Only the store and the counts change while the server runs.
 struct service {
   std::size_t max_connections = 100;
   std::chrono::seconds login_timeout{60}, idle_timeout{0}, statement_timeout{0};  ///< zero: none
   postgres::users users;
   bool has_peer_authentication = false;  ///< clients on Unix sockets log in as their system user
   postgres::store store;
-  std::atomic<std::size_t> sessions{0};
+  std::atomic<std::size_t> sessions{0}, health_checks{0};          ///< `health_checks`: sessions of the priority port
+  std::atomic<std::uint16_t> priority_port{0};                     ///< 0: none
   std::function<void(quintet::cancel_key)> cancel_elsewhere = {};  ///< empty: no process shares the port
 };
 
 struct seat_return {
   void operator()(std::atomic<std::size_t>* sessions) const noexcept { --*sessions; }
 };
-/// One of the `max_connections` sessions. Its destructor makes room for another one.
+/// One of the `max_connections` sessions, or a health check. Its destructor makes room for another one.
 using seat = std::unique_ptr<std::atomic<std::size_t>, seat_return>;
 
 using settings = std::map<std::string, std::string>;
@@ -59,6 +68,9 @@ using settings = std::map<std::string, std::string>;
 
 /// Returns whether a statement may wait: for time, for a computation, or for a client that reads slowly.
 [[nodiscard]] bool may_wait(action does) noexcept;
+
+/// For a client that finds `max_connections` sessions.
+[[nodiscard]] fatal_error too_many_clients();
 
 class session {
  public:
@@ -73,15 +85,15 @@ class session {
  private:
   // session.cpp
   using parameters = std::map<std::string, std::string>;
-  awaitable<parameters> read_startup(stream& s);
+  awaitable<std::optional<parameters>> read_startup(stream& s);
   awaitable<seat> log_in(stream& s);
   awaitable<> authenticate(stream& s, const std::string& user);
   awaitable<> serve(stream& s);
   [[noreturn]] static void end_reading(stream& s, bool is_late, quintet::error_code why);
   bool process(char type, message_reader in);
   struct prepared_objects {
-    std::map<std::string, std::shared_ptr<const statement>> statements;
-    std::map<std::string, portal> portals;
+    std::map<std::string, kept<std::shared_ptr<const statement>>> statements;
+    std::map<std::string, kept<portal>> portals;
   };
   prepared_objects& prepared();
   struct parsed_text {

@@ -28,14 +28,13 @@ quintet::bus_options options_of(std::uint64_t self, const std::map<std::uint64_t
 }  // namespace
 
 siblings::siblings(std::uint64_t self, const std::map<std::uint64_t, std::string>& all, connection_registry& ours)
-    : all_(all), ours_(ours), node_(options_of(self, all, ours)) {
+    : all_(all), node_(options_of(self, all, ours)) {
   for (const auto& [id, address] : all_)
     if (id > self) node_.connect(id, {address});  // one of two connects
   node_.run_in_background();
 }
 
 void siblings::cancel(cancel_key key) {
-  if (!ours_.cancel(key)) return;
   const auto payload = quintet::encode_number<8, std::endian::big>(static_cast<std::uint64_t>(key));
   for (const auto& [id, address] : all_)
     if (id != node_.id())

@@ -23,7 +23,6 @@ class siblings {
 
  private:
   const std::map<std::uint64_t, std::string> all_;
-  quintet::connection_registry& ours_;
   quintet::bus_node node_;
 };
 

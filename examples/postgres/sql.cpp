@@ -10,7 +10,7 @@ namespace postgres {
 namespace {
 
 // `#i`, `#f`, `#t`: an operand of type bigint, float8, text; `##`: operands of any type, separated by commas. `@`: any
-// word or value; `..`: everything up to the end. `?x`: x may be missing.
+// word or value; `@c`: a column's name or `*`; `..`: everything up to the end. `?x`: x may be missing.
 struct pattern {
   bytes text;
   action does;
@@ -20,8 +20,8 @@ struct pattern {
 constexpr auto patterns = std::to_array<pattern>({
     {"select ##", action::select_values, "SELECT "},
     {"select pg_sleep ( #f )", action::sleep, "SELECT ", "pg_sleep"},
-    {"select @ from generate_series ( #i , #i ) ?as ?@", action::series, "SELECT ", "generate_series"},
-    {"select sum ( @ ) from generate_series ( #i , #i ) ?as ?@", action::sum, "SELECT ", "sum"},
+    {"select @c from generate_series ( #i , #i ) ?as ?@", action::series, "SELECT ", "generate_series"},
+    {"select sum ( @c ) from generate_series ( #i , #i ) ?as ?@", action::sum, "SELECT ", "sum"},
     {"select * from kv", action::select_all, "SELECT ", "kv"},
     {"select * from kv where k = #i", action::select_row, "SELECT ", "kv"},
     {"select k , v from kv where k = #i", action::select_row, "SELECT ", "kv"},
@@ -70,9 +70,9 @@ struct token {
   }
   // A word is in lower case unless it is quoted. A quote within quotes is written twice.
   [[nodiscard]] std::string text() const {
-    std::string all(raw);
-    if (quote == '\0') return to_lower(std::move(all));
-    for (std::size_t at = 0; (at = all.find(quote, at)) != all.npos; ++at) all.erase(at, 1);
+    if (quote == '\0') return to_lower(std::string(raw));
+    std::string all;
+    for (std::size_t at = 0; at < raw.size(); at += raw[at] == quote ? 2 : 1) all += raw[at];
     return all;
   }
 };
@@ -104,11 +104,18 @@ token take_quoted(kind is, bytes& rest) {
   }
 }
 
+token take_number(bytes& rest) {
+  const bytes digits = take_while(rest, [](char c) { return is_digit(c) || c == '.'; });
+  if (!rest.empty() && is_of_word(rest.front()))
+    throw sql_error("42601", "trailing junk after numeric literal \"" + std::string(digits) + '"');
+  return {kind::number, digits};
+}
+
 token take_token(bytes& rest) {
   (void)take_while(rest, is_blank);
   if (rest.empty()) return {};
   const char first = rest.front();
-  if (is_digit(first)) return {kind::number, take_while(rest, [](char c) { return is_digit(c) || c == '.'; })};
+  if (is_digit(first) || (first == '.' && rest.size() > 1 && is_digit(rest[1]))) return take_number(rest);
   if (is_of_word(first)) return {kind::word, take_while(rest, is_of_word)};
   if (first == '\'') return take_quoted(kind::text, rest);
   if (first == '"') return take_quoted(kind::word, rest);
@@ -205,6 +212,7 @@ bool parser::matches(bytes pattern) {
 
 bool parser::matches_element(bytes element) {
   if (element == "@") return take_name();
+  if (element == "@c") return (tokens_[at_].is == kind::word || tokens_[at_] == "*") && take_name();
   if (element == "?@") return take_name(), true;
   if (element.front() == '?') return skip(element.substr(1)), true;
   if (element == "#i") return take_operand(type::int8);
@@ -237,6 +245,7 @@ bool parser::take_operand(type expected) {
   operand& o = s_.operands.emplace_back();
   const bool is_negative = skip("-");
   const token& t = tokens_[at_];
+  if (is_negative && t.is != kind::number) return false;
   if (t.is == kind::number) {
     o.literal = (is_negative ? "-" : "") + t.text();
     o.as = type_of_number(*o.literal);

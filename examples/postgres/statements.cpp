@@ -51,6 +51,7 @@ void session::check_transaction(action next) const {
 void session::run_at_once(portal& p, std::int32_t most_rows) {
   if (p.what->does == action::nothing) return out_.message('I');  // EmptyQueryResponse
   check_transaction(p.what->does);
+  if (!p.tag.empty() && p.what->columns.empty()) throw sql_error("55000", "the portal has been run to its end");
   if (p.tag.empty()) {
     p.tag = p.what->tag;
     change(p);
@@ -98,17 +99,25 @@ awaitable<> session::begin(stream& s, portal& p) {
 // runs them on the loop: between two slices the loop serves others, and hears of a cancel.
 awaitable<value> session::add_up(stream& s, const portal& p) {
   constexpr std::uint64_t slice = 1'000'000;
-  std::uint64_t sum = 0, next = static_cast<std::uint64_t>(integer(p.arguments[0]));
+  std::int64_t sum = 0;
+  bool overflows = false;
+  std::uint64_t next = static_cast<std::uint64_t>(integer(p.arguments[0]));
   for (std::uint64_t left = size_of_series(p); left > 0;) {
     const std::uint64_t end = next + std::min(left, slice);
     left -= end - next;
-    co_await s.offload([&sum, &next, end] {
-      for (; next != end; ++next) sum += next;
-    });
+    try {
+      co_await s.offload([&sum, &next, &overflows, end] {
+        for (; next != end; ++next) overflows |= __builtin_add_overflow(sum, static_cast<std::int64_t>(next), &sum);
+      });
+    } catch (const boost::system::system_error&) {  // a cancelled one that had not begun
+      check_interrupts(s);
+      throw;
+    }
+    if (overflows) throw sql_error("22003", "bigint out of range");
     (void)co_await quintet::sleep_for({});  // one turn of the loop
     check_interrupts(s);
   }
-  co_return std::to_string(static_cast<std::int64_t>(sum));
+  co_return std::to_string(sum);
 }
 
 void session::change(portal& p) {

@@ -103,6 +103,8 @@ BOOST_AUTO_TEST_CASE(values_are_selected_with_types_and_names) {
     BOOST_TEST((s.columns[i].type == expected[i].second));
   }
   BOOST_TEST(*s.operands[2].literal == "it's");
+  BOOST_TEST(*only("select 'a''''b'''").operands[0].literal == "a''b'");
+  BOOST_TEST(*only("select .25").operands[0].literal == "0.25");
   BOOST_TEST(!s.operands[4].literal);
 }
 
@@ -151,6 +153,11 @@ BOOST_AUTO_TEST_CASE(unknown_sql_is_a_syntax_error) {
   BOOST_TEST(error_in("select $") == "42P02 there is no parameter $");
   BOOST_TEST(error_in("select 99999999999999999999").starts_with("22003 "));
   BOOST_TEST(error_in("select 1.2.3").starts_with("22P02 "));
+  BOOST_TEST(error_in("select 1e5") == "42601 trailing junk after numeric literal \"1\"");
+  BOOST_TEST(error_in("select -$1") == "42601 syntax error at or near \"1\"");
+  BOOST_TEST(error_in("select -'5'") == "42601 syntax error at or near \"5\"");
+  BOOST_TEST(error_in("select 1 from generate_series(1, 3)") == "42601 syntax error at or near \"generate_series\"");
+  BOOST_TEST(error_in("select sum(5) from generate_series(1, 3)") == "42601 syntax error at or near \"5\"");
   std::string wide = "select 1";
   for (int i = 0; i < 1000; ++i) wide += ", 1";
   BOOST_TEST(error_in(wide) == "54011 too many columns");

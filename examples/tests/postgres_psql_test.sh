@@ -68,7 +68,7 @@ stop
 # Limits, passwords, and a Unix socket.
 printf 'ann:secret\nbob:b:ob\n' > "$work/users"
 start postgres --listen 127.0.0.1:0 --listen "unix:$work/.s.PGSQL.5432" --users "$work/users" --max-connections 1 \
-  --statement-timeout 1 --idle-timeout 1 --login-timeout 1 --drain 20
+  --statement-timeout 1 --idle-timeout 1 --login-timeout 1 --drain 20 --priority-port 0
 says "^listening on unix:$work/.s.PGSQL.5432$"
 tcp_port=$port
 export PGPASSWORD=secret
@@ -87,11 +87,26 @@ idle=$!
 echo 'SELECT 1;' >&4
 says '^1$' "$work/idle"
 refused 'sorry, too many clients already' -c 'SELECT 1'
+port=$(sed -n 's/^priority on 127.0.0.1://p' "$work/announced") asked 1 -c 'SELECT 1'
 sleep 1.2
 echo 'SELECT 2;' >&4
 exec 4>&-
 wait "$idle" || true
 says 'terminating connection due to idle-session timeout' "$work/idle"
+stop
+
+# Clients that say nothing take the places of others, which are told so.
+start postgres --max-connections 1
+silent=()
+for ((i = 0; i < 33; ++i)); do
+  exec {fd}<> "/dev/tcp/127.0.0.1/$port"
+  silent+=("$fd")
+done
+PGSSLMODE=disable refused 'sorry, too many clients already' -c 'SELECT 1'
+for fd in "${silent[@]}"; do exec {fd}<&-; done
+for ((i = 0; i < 500; ++i)); do [[ $(ask -c 'SELECT 1') != 1 ]] || break; done
+((i < 500)) || fail 'no place is free again'
+warned ' a connection is refused: max_connections are already open'
 stop
 
 # On a Unix socket the system says who the client is. The server's own user may use any name.

@@ -105,6 +105,42 @@ BOOST_AUTO_TEST_CASE(after_an_error_everything_is_skipped_until_sync) {
   CHECK_LINES(c.sync() == (lines{"E ERROR 08P01", "Z I"}));
   c.parse("", "select 1; select 2");
   CHECK_LINES(c.sync() == (lines{"E ERROR 42601", "Z I"}));
+  c.send('D', 'X', "");
+  CHECK_LINES(c.sync() == (lines{"E ERROR 08P01", "Z I"}));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_done_is_not_done_again) {
+  world w(2);
+  client c(w);
+  c.parse("", "insert into kv values (1, 'one')");
+  c.bind("", "");
+  c.execute("");
+  c.execute("");
+  CHECK_LINES(c.sync() == (lines{"1", "2", "C INSERT 0 1", "E ERROR 55000", "Z I"}));
+}
+
+BOOST_AUTO_TEST_CASE(what_a_session_keeps_is_bounded_in_bytes) {
+  world w(2);
+  client c(w);
+  const std::string half_a_megabyte = "select '" + std::string(512 * 1024, 'x') + "'";
+  lines last;
+  int kept = 0;
+  for (; kept < 100 && last.empty(); ++kept) {
+    c.parse(std::to_string(kept), half_a_megabyte);
+    if (const lines told = c.sync(); told.front() != "1") last = told;
+  }
+  CHECK_LINES(last == (lines{"E ERROR 53400", "Z I"}));
+  BOOST_TEST(kept == 8);
+  CHECK_LINES(c.query("deallocate all") == (lines{"C DEALLOCATE", "Z I"}));
+  c.parse("again", half_a_megabyte);
+  CHECK_LINES(c.sync() == (lines{"1", "Z I"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_sum_that_has_no_bigint_is_an_error) {
+  world w(2);
+  client c(w);
+  CHECK_LINES(c.query("select sum(g) from generate_series(9223372036854775806, 9223372036854775807) g") ==
+              (lines{"T sum", "E ERROR 22003", "Z I"}));
 }
 
 BOOST_DATA_TEST_CASE(a_cursor_moves_on_by_execute, bdata::xrange(10), seed) {
@@ -212,6 +248,16 @@ BOOST_AUTO_TEST_CASE(too_many_clients_are_told) {
   CHECK_LINES(first.receive() == canceled);
   first.close();
   CHECK_LINES(client(w).greeting() == (lines{"R 0", "K", "Z I"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_user_has_a_name) {
+  world w(5);
+  for (const auto& startup : {std::string("\0\0\0\11\0\3\0\0\0", 9), std::string("\0\0\0\17\0\3\0\0user\0\0\0", 15)}) {
+    client c(w, false);
+    c.send_raw(startup);
+    CHECK_LINES(c.receive() == (lines{"E FATAL 28000"}));
+    BOOST_TEST(c.at_end());
+  }
 }
 
 BOOST_DATA_TEST_CASE(a_drain_lets_statements_finish, bdata::xrange(6), seed) {

@@ -165,8 +165,9 @@ class connection : protected detail::connection_core {
     check_held();
     return cancel_token(heard_);
   }
-  /// [baton] Chooses the reasons that cancel; at first default_cancel_reasons. The end of the loop and abort() always
-  /// do. With peer_finished, a peer that sends no more is gone: batches that have not begun are skipped and counted
+  /// [baton] Chooses the reasons that cancel, instead of those before; at first default_cancel_reasons. The end of the
+  /// loop and abort() always do. One that is left out ends nothing: without `deadline`, with_deadline() does not. With
+  /// peer_finished, a peer that sends no more is gone: batches that have not begun are skipped and counted
   /// (loop_figures::skipped). Otherwise all that it has sent is still delivered.
   void cancel_on(cancel_reasons these) noexcept {
     check_held();

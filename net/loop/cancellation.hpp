@@ -36,7 +36,13 @@ class cancel_reasons {
   constexpr cancel_reasons(std::initializer_list<cancel_reason> all) noexcept {
     for (const cancel_reason why : all) bits_ |= bit(why);
   }
+  constexpr cancel_reasons(cancel_reason one) noexcept : bits_(bit(one)) {}
   [[nodiscard]] constexpr bool has(cancel_reason why) const noexcept { return (bits_ & bit(why)) != 0; }
+  /// `default_cancel_reasons | cancel_reason::peer_finished`
+  friend constexpr cancel_reasons operator|(cancel_reasons a, cancel_reasons b) noexcept {
+    a.bits_ |= b.bits_;
+    return a;
+  }
 
  private:
   friend class cancel_state;
@@ -51,7 +57,7 @@ inline constexpr cancel_reasons default_cancel_reasons{cancel_reason::peer_reset
                                                        cancel_reason::failed, cancel_reason::cancelled,
                                                        cancel_reason::deadline};
 
-/// The word. Bits 0 and 1 are computed from the others at each change, so that a question is one load and one test.
+/// The word. Bits 0 and 31 are computed from the others at each change, so that a question is one load and one test.
 /// Changes are rare; the loop and the holder of the baton make them.
 class cancel_state {
  public:

@@ -97,8 +97,9 @@ struct accept_limits {
   /// accept (see accept_strategy). It must not block; exceptions are ignored. The peer gets the bytes that it returns,
   /// at most 4 KiB of them, then the end; it has a second to read them. Nobody gets bytes through a transport (shared
   /// memory, a filter), nor on one loop more than 64 peers at once. Reasons: errc::too_many_connections,
-  /// errc::too_many_from_address, errc::too_many_threads (model 1), the system's error when it refuses to start a
-  /// thread, and errc::not_placed for other exceptions of a thread model.
+  /// errc::too_many_from_address, errc::untrusted_proxy, errc::malformed_proxy_header, errc::missing_proxy_header,
+  /// errc::too_many_threads (model 1), EACCES by may_connect, the system's error when it refuses to start a thread or
+  /// has no memory, and errc::not_placed for other exceptions of a thread model.
   std::function<std::string(error_code reason, const address& from)> on_refused = {};
 };
 

@@ -113,8 +113,11 @@ BOOST_AUTO_TEST_CASE(a_block_of_version_2) {
   const std::string six(15, '\0');
   check_ends(read_proxy_header(v2(0x21, 0x21, six + "\x01" + six + "\x02" + std::string("\0\x01\0\x02", 4))),
              end("::1", 1), end("::2", 2));
-  check_every_cut(v2(0x20, 0x00, ""));                                       // LOCAL: the proxy's health check
-  check_every_cut(v2(0x20, 0x11, "whatever"));                               // LOCAL: the rest is ignored
+  check_every_cut(v2(0x20, 0x00, ""));  // LOCAL: the proxy's health check
+  for (const unsigned family : {0x11U, 0x12U, 0x20U, 0x41U, 0xFFU})
+    check_every_cut(v2(0x20, family, "whatever"));  // LOCAL: the rest is ignored
+  check_every_cut(v2(0x21, 0x12, block_4));         // datagrams: no client of a stream
+  BOOST_TEST(read_proxy_header(v2(0x21, 0x12, block_4)).peer.size == 0U);
   check_every_cut(v2(0x21, 0x00, "whatever"));                               // AF_UNSPEC: the same
   check_every_cut(v2(0x21, 0x31, std::string(216, '/')));                    // a Unix socket's client
   check_every_cut(v2(0x21, 0x11, block_4 + std::string("\xE0\0\x01x", 4)));  // with an extension
@@ -132,7 +135,7 @@ BOOST_AUTO_TEST_CASE(the_longest_block_is_taken_and_a_longer_one_refused_before_
 BOOST_DATA_TEST_CASE(blocks_that_nobody_should_write,
                      bdata::make(std::vector<std::string>{
                          v2(0x11, 0x11, block_4), v2(0x22, 0x11, block_4), v2(0x01, 0x11, block_4),
-                         v2(0x21, 0x12, block_4), v2(0x21, 0x41, block_4), v2(0x21, 0x11, block_4.substr(0, 11)),
+                         v2(0x21, 0x13, block_4), v2(0x21, 0x41, block_4), v2(0x21, 0x11, block_4.substr(0, 11)),
                          v2(0x21, 0x21, block_4), v2(0x21, 0x31, block_4), v2(0x21, 0x11, block_4 + "x"),
                          v2(0x21, 0x11, block_4 + std::string("\x04\0\x05x", 4)),
                          v2(0x21, 0x11, block_4 + std::string("\x03\0\x01x", 4)), signature.substr(0, 11) + "X"}),
