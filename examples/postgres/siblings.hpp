@@ -18,7 +18,8 @@ class siblings {
   /// `all`: the bus addresses of all processes by their numbers; `self` is this one's. Throws quintet::config_error,
   /// and boost::system::system_error (an address in use). `ours` must outlive this object.
   siblings(std::uint64_t self, const std::map<std::uint64_t, std::string>& all, quintet::connection_registry& ours);
-  /// [any thread] Cancels the request with this key, in whatever process. A key that nobody knows does nothing.
+  /// [any thread] Cancels the request with this key in whichever other process has it. A key that none knows does
+  /// nothing.
   void cancel(quintet::cancel_key key);
 
  private:

@@ -36,6 +36,19 @@ for model in "${models[@]}"; do
 done
 unset model
 
+# A time limit that passes while a slice of the statement waits in the pool's queue ends the statement, not the session.
+start postgres --model reactor_pool --workers 1..1
+waiting=()
+for ((i = 0; i < 6; ++i)); do
+  ask -c 'SET statement_timeout = 200' -c 'SELECT sum(g) FROM generate_series(1, 1000000000000) g' -c 'SELECT 1' > "$work/sum$i" &
+  waiting+=($!)
+done
+for ((i = 0; i < 6; ++i)); do
+  wait "${waiting[i]}"
+  [[ $(< "$work/sum$i") == $'ERROR:  canceling statement due to statement timeout\n1' ]] || fail "a slice: $(< "$work/sum$i")"
+done
+stop
+
 # Ten million rows, 179 MB, of which the server keeps few in its memory.
 most_memory() { awk '/^VmHWM/ {print $2}' "/proc/$server_pid/status"; }
 start postgres
