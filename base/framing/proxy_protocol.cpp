@@ -134,6 +134,12 @@ std::optional<std::size_t> size_of_addresses(std::uint8_t family) {
   }
 }
 
+/// Returns the size of the client's IP address; 0: the family is not that of a TCP connection.
+std::uint8_t octets_of_client(std::uint8_t family) {
+  if (family == 0x11) return 4;
+  return family == 0x21 ? 16 : 0;
+}
+
 /// Returns how many of the `size` bytes behind the fixed part are addresses, or nothing if they cannot be.
 std::optional<std::size_t> address_bytes(bytes in, std::size_t size) {
   const std::optional<std::size_t> known = size_of_addresses(octet(in, 13));
@@ -153,9 +159,8 @@ proxy_header read_block(bytes in, std::size_t max_size) {
   proxy_header read{.is = state::complete, .size = header.size()};
   if (*addresses == 0) return read;
   if (!are_extensions_valid(header, fixed_part + *addresses)) return malformed;
-  const unsigned family = octet(in, 13);
-  if (family != 0x11 && family != 0x21) return read;
-  const auto octets = static_cast<std::uint8_t>(family == 0x11 ? 4 : 16);
+  const std::uint8_t octets = octets_of_client(octet(in, 13));
+  if (octets == 0) return read;
   const bytes block = header.substr(fixed_part);
   read.peer = end_at(block, octets, 0, 2 * std::size_t{octets});
   read.local = end_at(block, octets, octets, 2 * std::size_t{octets} + 2);
