@@ -7,6 +7,7 @@
 
 #include <boost/system/system_error.hpp>
 
+#include <string_view>
 #include <utility>
 
 namespace postgres {
@@ -78,7 +79,7 @@ void keep(std::map<std::string, kept<T>>& in, const std::string& name, kept<T> a
   if (in.size() >= most_kept) throw sql_error("53400", std::string("too many objects of this kind: ") + kind);
   std::size_t all = added.size;
   if (added.size > much)
-    for (const auto& each : in) all += each.second.size;
+    for (const auto& [other, has] : in) all += other == name ? 0 : has.size;
   if (all > most_bytes_kept) throw sql_error("53400", std::string("too many bytes in objects of this kind: ") + kind);
   in[name] = std::move(added);
 }
@@ -253,7 +254,7 @@ bool session::process(char type, message_reader in) {
     describe(in);
   else if (type == 'C')
     close(in);
-  else if (type != 'S' && type != 'H')
+  else if (std::string_view("SHdcf").find(type) == std::string_view::npos)  // CopyData outside of COPY is ignored
     throw fatal_error("08P01", std::string("invalid frontend message type ") + type);
   return true;
 }

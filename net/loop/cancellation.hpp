@@ -10,8 +10,8 @@
 
 namespace quintet {
 
-/// What a connection's loop has heard. cancel_state::end_request() forgets slow_reader to cancelled, and of a coroutine
-/// peer_reset; a deadline ends with its scope, and the others last.
+/// What a connection's loop has heard. cancel_state::end_request() forgets slow_reader, failed and cancelled, and of a
+/// coroutine peer_reset; a deadline ends with its scope, and the others last.
 enum class cancel_reason : std::uint8_t {
   none,
   stopped,         ///< the loop stops, by stop()
@@ -77,7 +77,7 @@ class cancel_state {
   /// coroutine. A reset would cancel what it awaits for input that has arrived before: the reset is forgotten, unless
   /// cancel_on() asks for peer_finished.
   void end_request(bool awaits) noexcept;
-  /// [baton] Chooses the reasons that cancel. The first three always do.
+  /// [baton] Chooses the reasons that cancel. stopped, drain_deadline and aborted always do.
   void cancel_on(cancel_reasons these) noexcept;
   /// Takes over the state of the object that had the connection before.
   void take_from(const cancel_state& other) noexcept { word_.store(other.load(), std::memory_order_relaxed); }
