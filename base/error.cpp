@@ -47,6 +47,17 @@ constexpr auto texts = std::to_array<text>({
     {errc::malformed_proxy_header, "a proxy began with something else than a PROXY header of at most proxy.max_size"},
     {errc::missing_proxy_header, "a proxy sent no complete PROXY header within proxy.timeout"},
     {errc::too_many_connections, "max_connections are already open"},
+    {errc::not_tls, "the peer did not begin with a TLS ClientHello"},
+    {errc::tls_version_refused, "the peer speaks no version of TLS that is allowed"},
+    {errc::tls_handshake_failed, "the TLS handshake is malformed, or the peer supports none of the ciphers"},
+    {errc::tls_handshake_timeout, "the TLS handshake was not completed within handshakes.timeout"},
+    {errc::tls_certificate_missing, "the client sent no certificate, and clients must have one"},
+    {errc::tls_certificate_expired, "the client's certificate has expired, or is not valid yet"},
+    {errc::tls_certificate_refused, "the client's certificate was not issued by a CA of client_ca_file"},
+    {errc::tls_no_protocol, "the client named none of the server's protocols (ALPN)"},
+    {errc::tls_alert, "the peer ended TLS by an alert; it may not trust the certificate"},
+    {errc::tls_bad_record, "a TLS record is too long, or does not match its authentication code"},
+    {errc::tls_flood, "the peer sent too many TLS records without data"},
 });
 
 class category final : public boost::system::error_category {

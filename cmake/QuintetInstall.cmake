@@ -6,7 +6,12 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/quintet)
 
 # Components: `library` is what programs need at run time, `development` what their compilation needs, `documents` the
 # licence and texts, and `tools` is quintet-bench, which only `cmake --install <tree> --component tools` installs.
-install(TARGETS quintet_base quintet_net quintet_asio_engine quintet_rebalancer quintet_testing quintet_threadmodels
+if(TARGET quintet_tls)
+  set(tls_library quintet_tls)
+else()
+  set(tls_library)
+endif()
+install(TARGETS ${tls_library} quintet_base quintet_net quintet_asio_engine quintet_rebalancer quintet_testing quintet_threadmodels
   quintet_bus quintet_quintet EXPORT quintetTargets
   LIBRARY COMPONENT library NAMELINK_COMPONENT development
   ARCHIVE COMPONENT development)

@@ -5,7 +5,7 @@ set -euo pipefail
 # Bottom-up. The root of net forwards to its folders, for users: nothing in the library includes it.
 folders=(
   base base/build base/metrics base/memory base/work base/encoding base/framing
-  net/names net/options net/watch net/engine net/engine/uring net/engine/shm net/engine/filter net/loop net/connection net/server net/client net/testing
+  net/names net/options net/watch net/engine net/engine/uring net/engine/shm net/engine/filter net/engine/tls net/loop net/secure net/connection net/server net/client net/testing
   threadmodels/placement threadmodels/compute threadmodels bus/messages bus/wires bus/links bus/node bus net
 )
 failed=0

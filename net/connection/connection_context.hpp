@@ -99,6 +99,8 @@ class connection_context : public stream_channel {
   /// handle was closed: what keep_ends() stored.
   [[nodiscard]] std::string peer() const;
   [[nodiscard]] std::string local() const;
+  /// [baton] Returns what the TLS handshake has found out, or null.
+  [[nodiscard]] const tls_info* tls() const noexcept;
   /// [loop] Keeps the transport of a stream that an engine has given back. One that carries something has extras.
   void keep_carried(stream_handle&& removed) noexcept;
   /// [loop] Keeps the facts of a new stream that no engine keeps. Returns false without memory.

@@ -107,6 +107,7 @@ struct connection_baton_extras {
   error_code close_reason = make_error_code(boost::system::errc::not_enough_memory);  // default: storing it failed
   event_loop* migrates_to = nullptr;            // of connection_migration: requested in this batch
   std::shared_ptr<const connection_ends> ends;  // told by a proxy; else after the handle was closed, for on_close
+  std::shared_ptr<const tls_info> tls;          // null: the stream had no handshake
   cancel_key key{};                             // none: nobody has asked for it
 };
 

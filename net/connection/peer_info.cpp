@@ -34,6 +34,8 @@ boost::system::result<::tcp_info> tcp_info_of(const connection& c) {
   return info;
 }
 
+const tls_info* tls_info_of(const connection& c) { return access::held(c).tls(); }
+
 boost::system::result<peer_credentials> credentials_of(const connection& c) {
   peer_credentials peer;
   if (const error_code failed = kernel_sockets::get_credentials(socket_of(access::held(c)), peer)) return failed;

@@ -13,6 +13,8 @@
 
 namespace quintet {
 
+struct tls_info;
+
 /// [baton] Returns the connection's end here as `127.0.0.1:80`, as connection::peer_address() returns the other one,
 /// also in on_close.
 [[nodiscard]] std::string local_address(const connection& c);
@@ -24,5 +26,8 @@ namespace quintet {
 /// [baton] Returns the process, user and group at the other end of a Unix socket, as the kernel recorded them when it
 /// connected. Also of shared memory. Errors: as above, of a connection that is neither.
 [[nodiscard]] boost::system::result<peer_credentials> credentials_of(const connection& c);
+/// [baton] Returns what the TLS handshake has found out; nullptr of a plain connection. It lives as long as the
+/// connection's handler, also in on_close. Include <quintet/net/tls.hpp> for the type.
+[[nodiscard]] const tls_info* tls_info_of(const connection& c);
 
 }  // namespace quintet

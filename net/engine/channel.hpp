@@ -19,6 +19,7 @@
 namespace quintet {
 
 struct connection_ends;
+struct tls_info;
 
 /// What carries a stream's bytes instead of the plain socket, for instance rings in shared memory. It travels with the
 /// socket from loop to loop; the engine that watches the stream has it.
@@ -29,6 +30,8 @@ class transport {
   virtual ~transport() = default;
   /// [any thread] Returns what tells the kinds of transport apart: an address that is the kind's own.
   [[nodiscard]] const void* kind() const noexcept { return kind_; }
+  /// [loop] Returns what a TLS handshake has found out; null: there was none.
+  [[nodiscard]] virtual std::shared_ptr<const tls_info> tls() const noexcept { return nullptr; }
 
  protected:
   explicit transport(const void* kind) noexcept : kind_(kind) {}

@@ -70,6 +70,17 @@ void validate_proxies(const listen_options& o) {
                 o.proxy.max_size, "from 232 to 65536");
 }
 
+void validate_tls(const listen_options& o) {
+  if (!o.tls) return;
+  if (o.upgrade != connection_upgrade::none)
+    throw config_error(name_of(o) + ": tls is set; it is not allowed with upgrade");
+  if (o.descriptor < 0 && !address(o.at).is_ip())
+    throw config_error(o.at + ": tls is set; it is allowed only for IP addresses");
+  require_value(o.handshakes.timeout > duration::zero(), name_of(o) + ": handshakes.timeout", o.handshakes.timeout,
+                "positive");
+  require_value(o.handshakes.at_once >= 1, name_of(o) + ": handshakes.at_once", o.handshakes.at_once, "at least 1");
+}
+
 void refuse_for_unix(const listen_options& o) {
   if (o.sharing != port_sharing::none)
     throw config_error(o.at + ": sharing is set; it is allowed only for IP addresses");
@@ -89,6 +100,7 @@ void validate(const listen_options& o) {
   validate_upgrade(o);
   validate_clients(o);
   validate_proxies(o);
+  validate_tls(o);
   if (o.descriptor >= 0) return;
   const address at(o.at);
   if (!at.is_ip()) refuse_for_unix(o);
@@ -107,7 +119,7 @@ bool offers_shared_memory(const std::vector<listen_options>& listeners) noexcept
 
 void add_demands(loop_tuning& of_loops, const std::vector<listen_options>& listeners) noexcept {
   of_loops.shared_memory |= offers_shared_memory(listeners);
-  of_loops.filters |= std::ranges::any_of(listeners, [](const auto& l) { return bool(l.carry); });
+  of_loops.filters |= std::ranges::any_of(listeners, [](const auto& l) { return l.carry || l.tls; });
 }
 
 std::vector<listen_options> inherited_listeners() {

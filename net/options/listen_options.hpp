@@ -21,6 +21,7 @@
 
 namespace quintet {
 
+class handshake_source;
 class transport;
 struct loop_tuning;
 
@@ -72,6 +73,13 @@ struct proxy_options {
   std::size_t max_size = 2064;                 ///< bytes of a header, from 232 (the longest addresses) to 64 KiB
 };
 
+/// Of the TLS handshakes of one listener, on each loop that accepts for it.
+struct handshake_limits {
+  duration timeout = std::chrono::seconds(10);  ///< for the whole handshake, from the accept, waiting included
+  /// Handshakes in progress whose first record has come: each takes some 50 KB. Further ones wait, and take 1 KB.
+  std::size_t at_once = 1000;
+};
+
 /// How to listen. A struct of its own, so that its fields can be named beside an address.
 struct listener_settings {
   bool priority = false;    ///< its connections belong to the priority loop, see priority_options
@@ -82,6 +90,9 @@ struct listener_settings {
   /// [loop] Unix sockets only: decides on each client by its process, user and group (SO_PEERCRED). Others are closed,
   /// and counted as refused (EACCES). Empty: the file's mode decides; an abstract name is open to every user.
   std::function<bool(const peer_credentials&)> may_connect = {};
+  /// TLS for each connection: a tls_context, which many listeners may share. Null: plain. See doc/tls.md.
+  std::shared_ptr<handshake_source> tls = {};
+  handshake_limits handshakes = {};                       ///< for `tls`
   proxy_options proxy = {};                               ///< whether proxies tell who their clients are
   socket_options socket = {};                             ///< of each connection: buffers, keep_alive, user_timeout
   port_sharing sharing = port_sharing::none;              ///< whether other sockets may have the same port

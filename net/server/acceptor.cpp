@@ -6,9 +6,12 @@
 #include "../engine/shm/offer.hpp"
 #include "../engine/socket_services.hpp"
 #include "../loop/placing.hpp"
+#include "../secure/securing_queue.hpp"
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
+#include <string>
 #include <utility>
 
 namespace quintet {
@@ -42,6 +45,25 @@ class acceptor::proxied_connection final : public proxy_reader {
   const address from_;  // the proxy
 };
 
+/// A connection whose handshake is in progress. It has a place among the open ones as well.
+class acceptor::secured_connection final : public securing_stream {
+ public:
+  secured_connection(acceptor& owner, pending_connection&& a, connection_permit permit, const address& from)
+      : securing_stream(*a.listener->secured),
+        owner_(owner),
+        connection_(std::move(a)),
+        permit_(std::move(permit)),
+        from_(from) {}
+
+ private:
+  void finished(error_code failed, std::unique_ptr<transport> carried, bytes last_words) noexcept override;
+
+  acceptor& owner_;
+  pending_connection connection_;
+  connection_permit permit_;
+  const address from_;
+};
+
 acceptor::acceptor(event_loop& loop, const accept_limits& limits, const memory_limits& memory,
                    connection_limiter& limiter, const log_hook& log, admit_function admit)
     : loop_(loop), limits_(limits), memory_(memory), limiter_(limiter), log_(log), admit_(std::move(admit)) {
@@ -57,9 +79,12 @@ listener& acceptor::listen(const listen_options& options, bool shared) {
   std::shared_ptr<shm::segment_offerer> offerer;
   if (options.upgrade == connection_upgrade::offer)
     offerer = std::make_shared<shm::segment_offerer>(options.shared_memory, limits_.max_connections);
+  securing_queue* secured = nullptr;
+  if (options.tls)
+    secured = secured_.emplace_back(std::make_unique<securing_queue>(loop_, options.tls, options.handshakes)).get();
   const auto from =
       std::make_shared<const origin>(origin{options.socket.has_buffers(), std::move(offerer), options.may_connect,
-                                            options.carry, options.proxy, networks_of(options.proxy)});
+                                            options.carry, options.proxy, networks_of(options.proxy), secured});
   const bool limited = (limits_.max_connections > 0 && holds_when_full()) || limits_.accept_rate > 0;
   return *listeners_.emplace_back(std::make_unique<listener>(
       loop_, options, [this, from](int handle) { accepted({handle, from}); }, log_,
@@ -75,6 +100,7 @@ void acceptor::start() {
 void acceptor::close() noexcept {
   for (const auto& l : listeners_) l->accept_waiting_and_close();
   while (!headers_.empty()) headers_.front().read_and_stop();
+  for (const auto& s : secured_) s->finish_or_stop();
   drop_waiting();
 }
 
@@ -88,6 +114,7 @@ void acceptor::drop_waiting() noexcept {
   for (pending_connection& a : waiting_) loop_.io().close(std::move(a.stream));
   waiting_.clear();
   while (!headers_.empty()) headers_.front().stop();
+  for (const auto& s : secured_) s->stop();
   while (!refused_ones_.empty()) refused_ones_.front().stop();
 }
 
@@ -136,6 +163,11 @@ void acceptor::place(pending_connection& a, connection_permit permit, const addr
   if (!permit) return refuse(a, errc::too_many_from_address, from);
   if (!a.listener->has_buffers && limiter_.open() > memory_.tuned_sockets)
     loop_.io().sockets().limit_buffers(a.stream.get(), memory_.bounded_buffers());
+  if (a.listener->secured) return secure(a, std::move(permit), from);
+  admit(a, std::move(permit));
+}
+
+void acceptor::admit(pending_connection& a, connection_permit permit) {
   if (a.listener->offerer) a.listener->offerer->offer_to(a.stream);
   if (a.listener->carry) a.stream.set_carried(a.listener->carry(a.stream.take_carried()));
   admit_(loop_, std::move(a.stream), std::move(permit));
@@ -169,6 +201,30 @@ void acceptor::proxied_connection::finished(error_code failed, const proxy_heade
   }
 }
 
+void acceptor::secure(pending_connection& a, connection_permit permit, const address& from) {
+  const int handle = a.stream.get();
+  auto* const stream = new secured_connection(*this, std::move(a), std::move(permit), from);  // deletes itself
+  stream->start(handle);
+}
+
+void acceptor::secured_connection::finished(error_code failed, std::unique_ptr<transport> carried,
+                                            bytes last_words) noexcept {
+  if (is_failure(failed))
+    owner_.limiter_.refused_lines().report(owner_.log_, {severity::warning, "a TLS handshake has failed", failed},
+                                           owner_.loop_.now(), [this] { return from_.to_string(); });
+  if (failed) return owner_.close_with(is_failure(failed) ? last_words : bytes(), connection_);
+  connection_.stream.set_carried(std::move(carried));
+  try {
+    owner_.admit(connection_, std::move(permit_));
+  } catch (...) {
+    owner_.refuse(connection_, detail::reason_of_exception(), from_);
+  }
+}
+
+void acceptor::add_to(handshake_statistics& sum) const noexcept {
+  for (const auto& s : secured_) sum.add(s->counters());
+}
+
 void acceptor::count_locality(int handle) noexcept {
   if (const int cpu = loop_.options().cpu; cpu >= 0 && loop_.io().sockets().receiving_cpu(handle) == cpu) local_.add();
 }
@@ -177,18 +233,21 @@ void acceptor::refuse(pending_connection& a, error_code reason, const address& f
   refused_.add();
   limiter_.refused_lines().report(log_, {severity::warning, "a connection is refused", reason}, loop_.now(),
                                   [&from] { return from.to_string(); });
+  std::string words;
   try {
-    if (limits_.on_refused) close_with(limits_.on_refused(reason, from), a);
+    if (limits_.on_refused) words = limits_.on_refused(reason, from);
   } catch (...) {  // the connection is closed even if the hook throws
   }
-  if (a.stream) loop_.io().close(std::move(a.stream));
+  // A stream that is carried by something, or will be, has no plain words.
+  const bool is_plain = !a.stream.carried() && !a.listener->carry && !a.listener->offerer && !a.listener->secured;
+  close_with(is_plain ? std::string_view(words) : std::string_view(), a);
 }
 
-// A stream that is carried by something, or will be, has no plain words.
-void acceptor::close_with(std::string_view words, pending_connection& a) {
-  const bool is_plain = !a.stream.carried() && !a.listener->carry && !a.listener->offerer;
-  if (words.empty() || !is_plain || refused_ones_.size() >= refused_connection::most_at_once) return;
-  auto* const refused = new refused_connection(loop_);  // deletes itself
+void acceptor::close_with(std::string_view words, pending_connection& a) noexcept {
+  auto* const refused = words.empty() || refused_ones_.size() >= refused_connection::most_at_once
+                            ? nullptr
+                            : new (std::nothrow) refused_connection(loop_);  // deletes itself
+  if (!refused) return loop_.io().close(std::move(a.stream));
   refused_ones_.push_back(*refused);
   refused->say(std::move(a.stream), words);
 }

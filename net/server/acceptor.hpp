@@ -4,6 +4,7 @@
 
 #include "../names/address_prefix.hpp"
 #include "../options/limits.hpp"
+#include "../secure/handshake_figures.hpp"
 #include "connection_limiter.hpp"
 #include "listener.hpp"
 #include "proxy_reader.hpp"
@@ -21,6 +22,7 @@ namespace quintet {
 namespace shm {
 class segment_offerer;
 }
+class securing_queue;
 
 /// Accepts while all limits allow it. Calls `admit` with the loop, a stream that `admit` then owns, and the permit. If
 /// `admit` throws, it has left the stream, and the acceptor refuses and closes the connection.
@@ -47,6 +49,8 @@ class acceptor final : private loop_member, private timer {
   [[nodiscard]] std::uint64_t refused() const noexcept { return refused_.value(); }
   /// [any thread] Returns how many connections the kernel received on this loop's CPU; 0 if the loop is not pinned.
   [[nodiscard]] std::uint64_t local() const noexcept { return local_.value(); }
+  /// [any thread] Adds the counts of handshakes.
+  void add_to(handshake_statistics& sum) const noexcept;
 
  private:
   /// What a listener's options say of its connections.
@@ -58,8 +62,10 @@ class acceptor final : private loop_member, private timer {
     std::function<std::unique_ptr<transport>(std::unique_ptr<transport> below)> carry;
     proxy_options proxy;
     std::vector<address_prefix> proxies;  // empty: no header is read
+    securing_queue* secured;              // null: no handshake
   };
   class proxied_connection;
+  class secured_connection;
   /// A connection that the kernel has accepted and that waits for the limits. Usually at most one waits, because
   /// place_waiting() then holds the listeners. An engine that accepts ahead can add more.
   struct pending_connection {
@@ -71,12 +77,14 @@ class acceptor final : private loop_member, private timer {
   [[nodiscard]] bool try_place(pending_connection& a) noexcept;
   void place(pending_connection& a, connection_permit permit, const address& from);
   void await_header(pending_connection& a, connection_permit permit, const address& from);
+  void admit(pending_connection& a, connection_permit permit);
+  void secure(pending_connection& a, connection_permit permit, const address& from);
   void count_locality(int handle) noexcept;
   [[nodiscard]] bool holds_when_full() const noexcept { return !limits_.refuse_when_full; }
   [[nodiscard]] bool is_refused_when_full() noexcept;
   [[nodiscard]] address address_of(const pending_connection& a) const;
   void refuse(pending_connection& a, error_code reason, const address& from) noexcept;
-  void close_with(std::string_view words, pending_connection& a);
+  void close_with(std::string_view words, pending_connection& a) noexcept;
   void place_waiting() noexcept;
   void drop_waiting() noexcept;
   void abort() noexcept override;
@@ -91,6 +99,7 @@ class acceptor final : private loop_member, private timer {
   std::vector<pending_connection> waiting_;
   boost::intrusive::list<proxy_reader, boost::intrusive::constant_time_size<false>> headers_;  // incomplete ones
   boost::intrusive::list<refused_connection, boost::intrusive::constant_time_size<false>> refused_ones_;
+  std::vector<std::unique_ptr<securing_queue>> secured_;
   bool started_ = false;
   std::vector<std::unique_ptr<listener>> listeners_;
   counter refused_, local_;

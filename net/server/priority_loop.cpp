@@ -108,6 +108,7 @@ void priority_loop::add_to(server_statistics& sum) const {
   sum.accepted += accepts_.accepted();
   sum.accept_errors += accepts_.errors();
   sum.refused += accepts_.refused();
+  accepts_.add_to(sum.handshakes);
   sum.priority = {.accepted = accepts_.accepted(),
                   .open = limiter_.open(),
                   .descriptors_given = reserve_.descriptors_given(),

@@ -229,6 +229,7 @@ server_statistics server_core::statistics() const {
     sum.accepted += a->accepted();
     sum.accept_errors += a->errors();
     sum.refused += a->refused();
+    a->add_to(sum.handshakes);
     sum.accepted_locally += a->local();
     sum.accepted_by_each.push_back(a->accepted());
   }

@@ -32,6 +32,7 @@ class carried_filter final : public transport {
     transport* const carried = stream.carried();
     return carried && carried->kind() == &kind_of_all ? static_cast<carried_filter*>(carried) : nullptr;
   }
+  [[nodiscard]] std::shared_ptr<const tls_info> tls() const noexcept override { return filter_->info(); }
   [[nodiscard]] std::unique_ptr<transport> take_below() noexcept { return std::move(below_); }
   void set_below(std::unique_ptr<transport> below) noexcept { below_ = std::move(below); }
 

@@ -6,9 +6,12 @@
 #include "../../../base/memory/byte_buffer.hpp"
 
 #include <cstddef>
+#include <memory>
 #include <span>
 
 namespace quintet {
+
+struct tls_info;
 
 /// Turns records, which are on the wire, into plain bytes and back. It belongs to one stream, moves with it from loop
 /// to loop, and does no I/O. All functions: [loop].
@@ -31,6 +34,8 @@ class filter {
   virtual result encrypt(bytes in, std::span<char> out) noexcept = 0;
   /// Makes the record that ends the stream. Called once.
   virtual result finish(std::span<char> out) noexcept = 0;
+  /// Returns what the handshake has found out, which never changes; null: there was none.
+  [[nodiscard]] virtual std::shared_ptr<const tls_info> info() const noexcept { return nullptr; }
 
  protected:
   filter() = default;

@@ -8,6 +8,9 @@
 #include "filtered.hpp"
 #include "running.hpp"
 #include "shared_memory.hpp"
+#ifdef QUINTET_TEST_TLS
+#include "tls/tls_client.hpp"
+#endif
 
 #include <cstdlib>
 #include <optional>
@@ -68,6 +71,12 @@ class host final : public service_host {
     if (is_filtered_)
       for (listen_options& l : c.listen)
         if (!l.priority) l.carry = testing::carry_toy_filter;
+#ifdef QUINTET_TEST_TLS
+    speaks_tls_ = route == "tls";
+    if (speaks_tls_)
+      for (listen_options& l : c.listen)
+        if (!l.priority) l.tls = any_tls(), l.handshakes.timeout = patience;  // a thousand at once, on a loaded machine
+#endif
     return c;
   }
   running_server& server() const { return *server_; }
@@ -79,6 +88,9 @@ class host final : public service_host {
 
 client service_host::connect(const client_options& options) const {
   client c = memory_at_.empty() ? client(port(), options) : client_over_shared_memory(memory_at_);
+#ifdef QUINTET_TEST_TLS
+  if (speaks_tls_) return over_tls(std::move(c));
+#endif
   return is_filtered_ ? filtered(std::move(c)) : std::move(c);
 }
 

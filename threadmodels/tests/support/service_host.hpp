@@ -42,14 +42,15 @@ class service_host {
   /// Waits until run() has returned.
   virtual void join() = 0;
 
-  /// Connects over TCP, or by the environment variable QUINTET_TEST_ROUTE: "shared_memory", "filter" (toy_filter), or
-  /// "filter_over_shared_memory". Over shared memory, options of sockets have no effect.
+  /// Connects over TCP, or by the environment variable QUINTET_TEST_ROUTE: "shared_memory", "filter" (toy_filter),
+  /// "filter_over_shared_memory", or "tls". Over shared memory, options of sockets have no effect.
   [[nodiscard]] client connect(const client_options& options = {}) const;
   [[nodiscard]] observer& seen() noexcept { return context_.seen; }
   [[nodiscard]] gate& block() noexcept { return context_.block; }
 
  protected:
   std::string memory_at_;     // the address of shared memory, if that is the route
+  bool speaks_tls_ = false;   // each connection
   bool is_filtered_ = false;  // both ends of each connection have a toy_filter
   service_context context_;
 };

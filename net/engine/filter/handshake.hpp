@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSL-1.0
+// handshake: what comes before a filter: the exchange that agrees on its keys. No I/O, and no TLS library.
+#pragma once
+
+#include "../../../base/error.hpp"
+#include "../../../base/memory/byte_buffer.hpp"
+#include "filter.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace quintet {
+
+/// One handshake, as steps on memory. One thread at a time.
+class handshake {
+ public:
+  handshake(const handshake&) = delete;
+  handshake& operator=(const handshake&) = delete;
+  virtual ~handshake() = default;
+
+  struct result {
+    std::size_t consumed = 0;  ///< of `in`; the caller presents the rest again, with more behind it
+    bool is_done = false;
+    error_code failed = {};
+  };
+  /// Takes whole records from the beginning of `in`. Appends to `out` what has to be sent, also after a failure: the
+  /// peer may be told why. Bytes behind the last record of the handshake are not consumed. Throws std::bad_alloc.
+  virtual result step(bytes in, std::string& out) = 0;
+  /// Returns the filter. Once, after `is_done`. Throws std::bad_alloc.
+  virtual std::unique_ptr<filter> take_filter() = 0;
+
+ protected:
+  handshake() = default;
+};
+
+/// Begins the handshakes of one listener. All functions: [any thread].
+class handshake_source {
+ public:
+  handshake_source(const handshake_source&) = delete;
+  handshake_source& operator=(const handshake_source&) = delete;
+  virtual ~handshake_source() = default;
+
+  struct first_record {
+    bool is_whole = false;
+    error_code failed = {};  ///< it is none that a handshake can begin with
+  };
+  /// Looks at the first bytes of a peer. A handshake needs much memory, so it begins once this record is whole.
+  [[nodiscard]] virtual first_record examine(bytes first) const noexcept = 0;
+  /// Throws std::bad_alloc.
+  [[nodiscard]] virtual std::unique_ptr<handshake> begin() = 0;
+
+ protected:
+  handshake_source() = default;
+};
+
+}  // namespace quintet

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSL-1.0
+// tls_chains: sets up one SSL_CTX for each certificate.
+#include "tls_chains.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <new>
+
+#include <openssl/x509v3.h>
+
+namespace quintet::tls {
+namespace {
+
+[[noreturn]] void fail(const std::string& file, const std::string& why) {
+  throw config_error("tls: " + file + ": " + why);
+}
+
+int no_password(char*, int, int, void*) noexcept { return 0; }  // OpenSSL would ask at the terminal
+
+std::string in_lower_case(std::string_view name) {
+  std::string lower(name);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return lower;
+}
+
+std::vector<std::string> names_in(const SSL_CTX& context) {
+  using names_ptr = std::unique_ptr<GENERAL_NAMES, freed_by<GENERAL_NAMES_free>>;
+  const names_ptr all(static_cast<GENERAL_NAMES*>(
+      X509_get_ext_d2i(SSL_CTX_get0_certificate(&context), NID_subject_alt_name, nullptr, nullptr)));
+  std::vector<std::string> names;
+  for (int i = 0; all && i < sk_GENERAL_NAME_num(all.get()); ++i) {
+    const GENERAL_NAME& name = *sk_GENERAL_NAME_value(all.get(), i);
+    if (name.type != GEN_DNS) continue;
+    const auto* const text = reinterpret_cast<const char*>(ASN1_STRING_get0_data(name.d.dNSName));
+    names.emplace_back(text, static_cast<std::size_t>(ASN1_STRING_length(name.d.dNSName)));
+  }
+  return names;
+}
+
+/// What holds for all contexts. No session cache: tickets need none.
+context_ptr make_context(const tls_options& o) {
+  context_ptr made(SSL_CTX_new(TLS_server_method()));
+  if (!made) throw std::bad_alloc();
+  SSL_CTX* const c = made.get();
+  SSL_CTX_set_min_proto_version(c, o.only_tls_1_3 ? TLS1_3_VERSION : TLS1_2_VERSION);
+  SSL_CTX_set_cipher_list(c, "ECDHE+AESGCM:ECDHE+CHACHA20");
+  SSL_CTX_set_options(c, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE |
+                             SSL_OP_PRIORITIZE_CHACHA | (o.tickets == 0 ? SSL_OP_NO_TICKET : 0));
+  SSL_CTX_set_num_tickets(c, o.tickets);
+  SSL_CTX_set_mode(c, SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_read_ahead(c, 0);  // one SSL_read would work off hundreds of key updates
+  SSL_CTX_set_max_early_data(c, 0);
+  SSL_CTX_set_session_cache_mode(c, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_default_passwd_cb(c, &no_password);
+  return made;
+}
+
+}  // namespace
+
+tls_chains::tls_chains(const tls_options& options) {
+  const empty_errors around;
+  for (const std::string& name : options.protocols) {
+    protocols_.push_back(static_cast<unsigned char>(name.size()));
+    protocols_.insert(protocols_.end(), name.begin(), name.end());
+  }
+  for (const tls_certificate& files : options.certificates) add(options, files);
+}
+
+void tls_chains::add(const tls_options& options, const tls_certificate& files) {
+  SSL_CTX* const c = contexts_.emplace_back(make_context(options)).get();
+  if (SSL_CTX_use_certificate_chain_file(c, files.chain_file.c_str()) != 1) fail(files.chain_file, text_of_error());
+  if (SSL_CTX_use_PrivateKey_file(c, files.key_file.c_str(), SSL_FILETYPE_PEM) != 1)
+    fail(files.key_file, text_of_error());
+  if (SSL_CTX_check_private_key(c) != 1) fail(files.key_file, "the key does not match " + files.chain_file);
+  ask_clients(*c, options);
+  SSL_CTX_set_tlsext_servername_callback(c, &tls_chains::choose_chain);
+  SSL_CTX_set_tlsext_servername_arg(c, this);
+  if (!protocols_.empty()) SSL_CTX_set_alpn_select_cb(c, &tls_chains::choose_protocol, this);
+  for (const std::string& name : files.server_names.empty() ? names_in(*c) : files.server_names)
+    by_name_.emplace_back(in_lower_case(name), c);
+}
+
+// The id keeps a session of one server from being resumed at another one that asks for other certificates.
+void tls_chains::ask_clients(SSL_CTX& context, const tls_options& options) const {
+  if (options.clients == tls_client_certificates::none) return;
+  const std::string& file = options.client_ca_file;
+  STACK_OF(X509_NAME)* const names = SSL_load_client_CA_file(file.c_str());
+  if (!names) fail(file, text_of_error());
+  SSL_CTX_set_client_CA_list(&context, names);  // owns them
+  if (SSL_CTX_load_verify_locations(&context, file.c_str(), nullptr) != 1) fail(file, text_of_error());
+  const bool is_required = options.clients == tls_client_certificates::required;
+  SSL_CTX_set_verify(&context, SSL_VERIFY_PEER | (is_required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0), nullptr);
+  static constexpr std::string_view id = "quintet";
+  SSL_CTX_set_session_id_context(&context, reinterpret_cast<const unsigned char*>(id.data()), id.size());
+}
+
+// "*.example.org" stands for one more label.
+SSL_CTX* tls_chains::find(std::string_view server_name) const {
+  const std::string name = in_lower_case(server_name);
+  const std::size_t dot = name.find('.');
+  const std::string any = dot == std::string::npos ? std::string() : "*" + name.substr(dot);
+  for (const std::string& wanted : {name, any})
+    for (const auto& [known, context] : by_name_)
+      if (known == wanted) return context;
+  return nullptr;
+}
+
+int tls_chains::choose_chain(SSL* ssl, int*, void* self) noexcept try {
+  const char* const name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+  SSL_CTX* const found = name ? static_cast<const tls_chains*>(self)->find(name) : nullptr;
+  if (!found) return SSL_TLSEXT_ERR_NOACK;
+  SSL_set_SSL_CTX(ssl, found);
+  return SSL_TLSEXT_ERR_OK;
+} catch (const std::bad_alloc&) {
+  return SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+int tls_chains::choose_protocol(SSL*, const unsigned char** chosen, unsigned char* size, const unsigned char* offered,
+                                unsigned offered_size, void* self) noexcept {
+  const auto& ours = static_cast<const tls_chains*>(self)->protocols_;
+  unsigned char* found = nullptr;
+  const int result =
+      SSL_select_next_proto(&found, size, ours.data(), static_cast<unsigned>(ours.size()), offered, offered_size);
+  *chosen = found;
+  return result == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+int tls_chains::days_to_expiry() const noexcept {
+  const empty_errors around;
+  int least = std::numeric_limits<int>::max();
+  for (const context_ptr& c : contexts_) {
+    int days = 0, seconds = 0;
+    ASN1_TIME_diff(&days, &seconds, nullptr, X509_get0_notAfter(SSL_CTX_get0_certificate(c.get())));
+    least = std::min(least, seconds < 0 ? days - 1 : days);
+  }
+  return least;
+}
+
+}  // namespace quintet::tls

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSL-1.0
+// tls_handshake: a server's side of a TLS handshake, as steps on memory.
+#pragma once
+
+#include "../filter/handshake.hpp"
+#include "tls_filter.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace quintet {
+
+class tls_handshake final : public handshake {
+ public:
+  /// `alive`: what the SSL_CTX refers to. Throws std::bad_alloc.
+  tls_handshake(SSL_CTX& of, std::shared_ptr<const void> alive)
+      : filter_(std::make_unique<tls_filter>(of, std::move(alive))) {}
+
+  result step(bytes in, std::string& out) override;
+  std::unique_ptr<filter> take_filter() override;
+
+ private:
+  std::unique_ptr<tls_filter> filter_;
+};
+
+}  // namespace quintet

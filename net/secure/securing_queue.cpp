@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSL-1.0
+// securing_queue: gives turns.
+#include "securing_queue.hpp"
+
+#include <utility>
+
+namespace quintet {
+
+bool is_failure(error_code reason) noexcept {
+  return reason && reason.category() != boost::system::system_category() && reason != errc::end_of_stream &&
+         reason != errc::stopped;
+}
+
+void count_end(handshake_counters& in, error_code reason) noexcept {
+  if (reason == errc::stopped) return;
+  if (!is_failure(reason)) return (reason ? in.gone : in.done).add();
+  in.failed.add();
+  const auto is_any_of = [reason](auto... these) { return ((reason == these) || ...); };
+  using enum errc;
+  if (reason == not_tls)
+    in.not_tls.add();
+  else if (reason == tls_version_refused)
+    in.bad_version.add();
+  else if (is_any_of(tls_certificate_missing, tls_certificate_expired, tls_certificate_refused))
+    in.bad_certificate.add();
+  else if (reason == tls_handshake_timeout)
+    in.timed_out.add();
+  else
+    in.otherwise_broken.add();
+}
+
+securing_queue::securing_queue(event_loop& loop, std::shared_ptr<handshake_source> source,
+                               const handshake_limits& limits) noexcept
+    : work_item([](work_item& self) noexcept { static_cast<securing_queue&>(self).take_step(); }),
+      loop_(loop),
+      source_(std::move(source)),
+      limits_(limits) {}
+
+void securing_queue::take_step() noexcept {
+  is_scheduled_ = false;
+  turn_list& next = begun_.empty() && has_room() ? new_ : begun_;
+  if (next.empty()) return;
+  securing_stream& one = next.front();
+  next.pop_front();
+  one.take_step();
+  schedule();
+}
+
+// Deferred work runs at the end of this turn; what it defers runs at the end of the next, which does not wait.
+void securing_queue::schedule() noexcept {
+  if (is_scheduled_ || (begun_.empty() && (new_.empty() || !has_room()))) return;
+  is_scheduled_ = true;
+  loop_.defer(*this);
+}
+
+void securing_queue::finish_or_stop() noexcept {
+  for (auto next = all_.begin(); next != all_.end();) {
+    securing_stream& one = *next++;
+    one.receive();
+    if (one.securing_turn_hook::is_linked()) {
+      one.securing_turn_hook::unlink();
+      one.take_step();
+    }
+  }
+  stop();
+}
+
+void securing_queue::stop() noexcept {
+  while (!all_.empty()) all_.front().finish(errc::stopped);
+}
+
+}  // namespace quintet

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSL-1.0
+// securing_queue: whose handshake takes the next step, for one listener on one loop.
+#pragma once
+
+#include "../../base/work/work_item.hpp"
+#include "../engine/filter/handshake.hpp"
+#include "../loop/event_loop.hpp"
+#include "../options/listen_options.hpp"
+#include "handshake_figures.hpp"
+#include "securing_stream.hpp"
+
+#include <boost/intrusive/list.hpp>
+
+#include <cstddef>
+#include <memory>
+
+namespace quintet {
+
+/// A step costs up to a millisecond, so there is one in each turn of the loop. Handshakes that have begun come first.
+/// Others wait while as many as allowed are in progress; they hold little memory, and leave when their peer does.
+class securing_queue final : private work_item {
+ public:
+  securing_queue(event_loop& loop, std::shared_ptr<handshake_source> source, const handshake_limits& limits) noexcept;
+
+  /// [loop] Takes as many steps as what has arrived allows, and stops all streams that are not done then; or all.
+  void finish_or_stop() noexcept;
+  void stop() noexcept;
+  /// [any thread]
+  [[nodiscard]] const handshake_counters& counters() const noexcept { return counters_; }
+
+ private:
+  friend securing_stream;
+  [[nodiscard]] bool has_room() const noexcept { return in_progress_ < limits_.at_once; }
+  void take_step() noexcept;
+  void schedule() noexcept;
+
+  event_loop& loop_;
+  const std::shared_ptr<handshake_source> source_;
+  const handshake_limits limits_;
+  handshake_counters counters_;
+  std::size_t in_progress_ = 0;
+  bool is_scheduled_ = false;
+  boost::intrusive::list<securing_stream, boost::intrusive::base_hook<securing_list_hook>,
+                         boost::intrusive::constant_time_size<false>>
+      all_;
+  using turn_list = boost::intrusive::list<securing_stream, boost::intrusive::base_hook<securing_turn_hook>,
+                                           boost::intrusive::constant_time_size<false>>;
+  turn_list begun_, new_;  // whose next step can be taken
+};
+
+}  // namespace quintet

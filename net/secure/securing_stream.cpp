@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSL-1.0
+// securing_stream: receives, takes steps, sends; in the end hands the stream over with its filter.
+#include "securing_stream.hpp"
+
+#include "../engine/system_call.hpp"
+#include "securing_queue.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <new>
+#include <utility>
+
+#include <sys/socket.h>
+
+namespace quintet {
+namespace {
+
+// What waits for a step. The kernel keeps the rest: the peer may send much behind its last record of the handshake.
+constexpr std::size_t most_incoming = 64 * 1024;
+// A new socket takes a flight of the handshake at once, unless its buffers are small.
+constexpr duration between_sends = std::chrono::milliseconds(5);
+
+}  // namespace
+
+securing_stream::securing_stream(securing_queue& queue) noexcept
+    : work_item([](work_item& self) noexcept { delete &static_cast<securing_stream&>(self); }), queue_(queue) {}
+
+void securing_stream::start(int socket) noexcept {
+  socket_ = socket;
+  queue_.all_.push_back(*this);
+  deadline_ = later(queue_.loop_.now(), queue_.limits_.timeout);
+  if (const error_code refused = queue_.loop_.io().add(*this, socket_)) return finish(refused);
+  start_timer();
+}
+
+void securing_stream::start_timer() noexcept {
+  const duration left = between(queue_.loop_.now(), deadline_);
+  queue_.loop_.start(*this, outgoing_.empty() ? left : std::min(left, between_sends));
+}
+
+void securing_stream::expired() noexcept {
+  if (queue_.loop_.now() >= deadline_) return finish(errc::tls_handshake_timeout);
+  if (send()) start_timer();
+}
+
+// ---- Receiving ------------------------------------------------------------------------------------------------------
+
+void securing_stream::receive() noexcept try {
+  while (!has_finished_ && incoming_.size() < most_incoming && receive_some()) {
+  }
+  if (!has_finished_) look_at_input();
+} catch (const std::bad_alloc&) {
+  finish(make_error_code(boost::system::errc::not_enough_memory));
+}
+
+// Returns whether there may be more.
+bool securing_stream::receive_some() {
+  std::array<char, 16 * 1024> place;  // NOLINT(cppcoreguidelines-pro-type-member-init): receive() fills it
+  const ssize_t got = system_call::receive(socket_, place.data(), place.size(), MSG_DONTWAIT);
+  if (got > 0) {
+    incoming_.append(place.data(), static_cast<std::size_t>(got));
+    return static_cast<std::size_t>(got) == place.size();
+  }
+  if (!system_call::is_for_now(got)) peer_ended(system_call::error_of(got));
+  return false;
+}
+
+// A peer may send its last records, a request and a FIN together.
+void securing_stream::peer_ended(error_code how) noexcept {
+  if (!handshake_ || incoming_.empty() || how) return finish(how ? how : errc::end_of_stream);
+  has_ended_ = true;
+}
+
+void securing_stream::look_at_input() noexcept {
+  if (has_ended_ || incoming_.size() >= most_incoming) stop_watching();  // else each turn would report it
+  if (incoming_.empty() || securing_turn_hook::is_linked()) return;
+  if (!handshake_) {
+    const auto first = queue_.source_->examine(incoming_);
+    if (first.failed) return finish(first.failed);
+    if (!first.is_whole) return;
+  }
+  (handshake_ ? queue_.begun_ : queue_.new_).push_back(*this);
+  queue_.schedule();
+}
+
+void securing_stream::stop_watching() noexcept {
+  if (handle() >= 0) queue_.loop_.io().remove(*this);
+}
+
+// ---- Steps ----------------------------------------------------------------------------------------------------------
+
+void securing_stream::take_step() noexcept try {
+  if (!handshake_)
+    if (const error_code gone = begin()) return finish(gone);
+  try_step();
+} catch (const std::bad_alloc&) {
+  finish(make_error_code(boost::system::errc::not_enough_memory));
+}
+
+// Nothing begins for a peer that left while it waited.
+error_code securing_stream::begin() {
+  if (const error_code gone = look_for_end()) return gone;
+  handshake_ = queue_.source_->begin();
+  ++queue_.in_progress_;
+  queue_.counters_.begun.add();
+  return {};
+}
+
+error_code securing_stream::look_for_end() const noexcept {
+  char next = 0;
+  const ssize_t got = system_call::receive(socket_, &next, 1, MSG_DONTWAIT | MSG_PEEK);
+  if (got > 0 || system_call::is_for_now(got)) return {};
+  const error_code how = system_call::error_of(got);
+  return how ? how : errc::end_of_stream;
+}
+
+void securing_stream::try_step() {
+  const handshake::result r = handshake_->step(incoming_, outgoing_);
+  incoming_.erase(0, r.consumed);
+  if (r.failed) return finish(r.failed);
+  const bool is_sent = outgoing_.empty();
+  if (!send()) return;
+  if (r.is_done) return hand_over();
+  if (has_ended_) return finish(errc::end_of_stream);
+  if (incoming_.size() >= most_incoming) return finish(errc::tls_bad_record);  // cannot be: records are shorter
+  if (handle() < 0)
+    if (const error_code refused = queue_.loop_.io().add(*this, socket_)) return finish(refused);
+  if (!is_sent && !outgoing_.empty()) start_timer();
+}
+
+// Returns false if the stream has ended.
+bool securing_stream::send() noexcept {
+  if (outgoing_.empty()) return true;
+  const ssize_t sent = system_call::send(socket_, outgoing_.data(), outgoing_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (sent > 0) outgoing_.erase(0, static_cast<std::size_t>(sent));
+  if (sent >= 0 || system_call::is_for_now(sent)) return true;
+  finish(system_call::error_of(sent));
+  return false;
+}
+
+// ---- The end --------------------------------------------------------------------------------------------------------
+
+void securing_stream::hand_over() {
+  auto carried = std::make_unique<carried_filter>(handshake_->take_filter());
+  if (!incoming_.empty()) carried->keep(incoming_);
+  if (!outgoing_.empty() && !carried->wait(outgoing_)) throw std::bad_alloc();
+  finish({}, std::move(carried));
+}
+
+void securing_stream::finish(error_code failed, std::unique_ptr<transport> carried) noexcept {
+  has_finished_ = true;
+  securing_list_hook::unlink();
+  securing_turn_hook::unlink();
+  cancel();
+  stop_watching();
+  if (handshake_) --queue_.in_progress_;
+  handshake_.reset();
+  queue_.schedule();
+  queue_.loop_.defer(*this);  // the engine may be dispatching
+  count_end(queue_.counters_, failed);
+  finished(failed, std::move(carried), outgoing_);
+}
+
+}  // namespace quintet

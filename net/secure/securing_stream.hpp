@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSL-1.0
+// securing_stream: the handshake of one accepted connection, on a loop, before there is a session.
+#pragma once
+
+#include "../../base/work/work_item.hpp"
+#include "../engine/filter/carried_filter.hpp"
+#include "../engine/filter/handshake.hpp"
+#include "../loop/event_loop.hpp"
+
+#include <boost/intrusive/list.hpp>
+
+#include <memory>
+#include <string>
+
+namespace quintet {
+
+class securing_queue;
+
+// Of the list of all streams of a queue, and of those that can take a step.
+struct securing_list_tag;
+struct securing_turn_tag;
+using securing_list_hook = boost::intrusive::list_base_hook<boost::intrusive::tag<securing_list_tag>,
+                                                            boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+using securing_turn_hook = boost::intrusive::list_base_hook<boost::intrusive::tag<securing_turn_tag>,
+                                                            boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+
+/// Made by new; deletes itself once it has called finished(), at the end of the loop's turn. Reads and sends by itself,
+/// so that no engine holds bytes of the stream, and any loop's engine can serve it afterwards.
+class securing_stream : public event_channel,
+                        public timer,
+                        public work_item,
+                        public securing_list_hook,
+                        public securing_turn_hook {
+ public:
+  /// [loop] Begins to watch the socket; the time limit begins.
+  void start(int socket) noexcept;
+
+ protected:
+  explicit securing_stream(securing_queue& queue) noexcept;
+  virtual ~securing_stream() = default;
+  /// [loop] The only call. Without an error, `carried` is for the engine. `last_words`: an alert that says why.
+  /// `failed`: errc::stopped, end_of_stream or the system's error if the peer is gone, a reason of the handshake.
+  virtual void finished(error_code failed, std::unique_ptr<transport> carried, bytes last_words) noexcept = 0;
+
+ private:
+  friend securing_queue;
+  void on_event() override { receive(); }
+  void expired() noexcept override;
+  void receive() noexcept;
+  bool receive_some();
+  void look_at_input() noexcept;
+  void take_step() noexcept;
+  void try_step();
+  [[nodiscard]] error_code begin();
+  [[nodiscard]] bool send() noexcept;
+  [[nodiscard]] error_code look_for_end() const noexcept;
+  void peer_ended(error_code how) noexcept;
+  void start_timer() noexcept;
+  void stop_watching() noexcept;
+  void hand_over();
+  void finish(error_code failed, std::unique_ptr<transport> carried = nullptr) noexcept;
+
+  securing_queue& queue_;
+  std::unique_ptr<handshake> handshake_;  // null before the first record is whole
+  std::string incoming_, outgoing_;       // records that wait
+  time_point deadline_{};
+  int socket_ = -1;
+  bool has_ended_ = false;  // the peer, behind incoming_
+  bool has_finished_ = false;
+};
+
+}  // namespace quintet
