@@ -1,18 +1,53 @@
 // SPDX-License-Identifier: BSL-1.0
-// http_hello: serves 64 bytes over HTTP/1.1, with Boost.Beast's parser, for curl, wrk and ab.
+// http_hello: serves 64 bytes over HTTP/1.1 or HTTPS, with Boost.Beast's parser, for curl, wrk and ab.
 #include "session.hpp"
 
 #include "common/options.hpp"
 
+#ifdef QUINTET_EXAMPLE_TLS
+#include <quintet/net/tls.hpp>
+#endif
+
 #include <chrono>
+#include <memory>
+#include <string>
+
+namespace {
+
+/// Files of --tls-cert and --tls-key; none: plain HTTP.
+struct tls_files {
+  std::string certificate, key;
+
+  void add_to(example::command_line& line) {
+#ifdef QUINTET_EXAMPLE_TLS
+    line.text("--tls-cert", certificate, "speak TLS: the certificate and those that lead to a CA, in PEM", "FILE")
+        .text("--tls-key", key, "the certificate's key, in PEM", "FILE");
+#else
+    (void)line;  // built without OpenSSL
+#endif
+  }
+  void apply([[maybe_unused]] quintet::config& to) const {
+#ifdef QUINTET_EXAMPLE_TLS
+    if (certificate.empty() && key.empty()) return;
+    const auto context = std::make_shared<quintet::tls_context>(
+        quintet::tls_options{.certificates = {{certificate, key}}, .protocols = {"http/1.1"}});
+    for (quintet::listen_options& l : to.listen) l.tls = context;
+#endif
+  }
+};
+
+}  // namespace
 
 int main(int argc, char** argv) {
   auto config = quintet::config::public_defaults({"127.0.0.1:8080"});
   http_hello::limits limits;
   std::size_t patience_s = 20, linger_s = 1;
-  example::command_line("http_hello", "An HTTP server that answers every request with the same object of 64 bytes.")
-      .server(config)
-      .number("--max-header", limits.header, 64, 1024 * 1024, "largest request line with its fields, in bytes")
+  tls_files files;
+  example::command_line line("http_hello",
+                             "An HTTP server that answers every request with the same object of 64 bytes.");
+  line.server(config);
+  files.add_to(line);
+  line.number("--max-header", limits.header, 64, 1024 * 1024, "largest request line with its fields, in bytes")
       .number("--max-body", limits.body, 0, 1024 * 1024 * 1024, "largest body of a request, in bytes; it is not used")
       .number("--patience", patience_s, 1, 3600, "time limit of a request, and of the wait for one, in seconds")
       .number("--linger", linger_s, 0, 60,
@@ -28,6 +63,7 @@ int main(int argc, char** argv) {
   example::set_send_timeout(config, std::chrono::seconds(patience_s));
   config.limits.linger_timeout = std::chrono::seconds(linger_s);
   try {
+    files.apply(config);
     const http_hello::replies replies;
     quintet::server server(config, http_hello::session(replies, limits));
     example::serve("http_hello", config, server);
