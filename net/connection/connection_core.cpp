@@ -114,6 +114,10 @@ void connection_core::on_received_in_place(std::size_t count) noexcept {
   connection_handoff::deliver(*this);
 }
 
+void connection_core::on_received_nothing() noexcept {
+  if (is_draining() && connection_input::takes_while_draining(*this, 0) && !baton_is_out()) run_steps();
+}
+
 // An error of the socket is told once: a send may have had it. EPIPE is a reset after the peer's orderly end.
 void connection_core::on_receive_end(error_code reason) noexcept {
   if (!reason && loop_flags().output.send_failed && reason_ != EPIPE) reason = this->reason();

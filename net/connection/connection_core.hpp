@@ -204,6 +204,7 @@ class connection_core : public session_interface, public loop_member, public wor
 
   // Events of the engine and the loop.
   void on_received_in_place(std::size_t count) noexcept override;
+  void on_received_nothing() noexcept override;
   void on_sendable() noexcept override;
   void on_send_failed(error_code reason) noexcept override;
   void on_peer_finished() noexcept override;

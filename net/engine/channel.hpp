@@ -107,6 +107,9 @@ class stream_channel : public channel {
  public:
   /// [loop] Called when bytes have arrived. The engine owns `arrived`, which is valid during the call.
   virtual void on_received(bytes arrived) = 0;
+  /// [loop] Called when something has arrived that holds no bytes for the stream yet: a part of a record. A drain asks
+  /// engine::has_more() again, since it does not wait for the rest.
+  virtual void on_received_nothing() {}
   /// [loop] Called when nothing more will arrive. `reason` is no error after an orderly end.
   virtual void on_receive_end(error_code reason) = 0;
   /// [loop] Called after a partial send(), once the stream may send() again.

@@ -45,12 +45,16 @@ void filter_port::on_received(bytes arrived) {
 // state before.
 void filter_port::deliver(bytes fresh) {
   const std::span<char> place = owner_.place_for_plain();
+  bool has_any = false;
   do {
     const bytes plain = state().decrypt(std::exchange(fresh, {}), place);
     if (plain.empty()) break;
+    has_any = true;
     served_->on_received(plain);
     if (!served_) return;
   } while (reading_ && state().may_have_plain());
+  if (!has_any) served_->on_received_nothing();
+  if (!served_) return;
   if (reading_) report_end();
 }
 

@@ -29,6 +29,7 @@ struct stream final : stream_channel {
     received += arrived;
     if (then) then();
   }
+  void on_received_nothing() override { ++nothing; }
   void on_receive_end(error_code reason) override {
     ended = reason;
     if (then) then();
@@ -51,7 +52,7 @@ struct stream final : stream_channel {
   std::size_t filled = 0;
   int asked = 0;
   std::optional<error_code> ended;
-  int sendable = 0;
+  int sendable = 0, nothing = 0;
   std::function<void()> then, writes, asks;
 };
 
