@@ -7,8 +7,8 @@ import pytest
 from conftest import made_up
 from quintet_bench import bus_verdicts
 from quintet_bench.bus_tables import ALL_TO_ALL
-from quintet_bench.commands import (accept, allocators, compare, contention, diff, hash, memlat, merging, moon, peers, proxies,
-                                    scaling, shm, stress, sweep)
+from quintet_bench.commands import (accept, advise, allocators, compare, contention, diff, hash, memlat, merging, moon, peers,
+                                    proxies, scaling, shm, stress, sweep)
 from quintet_bench.demands import exit_status, status_of
 from quintet_bench.forecast import findings as forecast
 from quintet_bench.main import COMMANDS
@@ -16,6 +16,7 @@ from quintet_bench.options import STATUSES, Parser
 from quintet_bench.results import Document, Result, summarise
 from quintet_bench.stress.findings import Findings
 from quintet_bench.study.report import changes, new_subject
+from quintet_bench.verdict import FOREIGN
 
 Good = Sequence[bool]                   # whether each round is as demanded
 CPU = "server_cpu_us_per_request"
@@ -136,6 +137,15 @@ def of_shm(good: Good) -> int:
 def of_bus(good: Good) -> int:
     return status_of(bus_verdicts.segment_verdicts([
         {"way": ALL_TO_ALL, "segments": 6 if well else 15, "segment_resident_bytes": 1} for well in good], 6))
+
+
+def of_advise(good: Good) -> int:
+    """A recommendation, or no model that serves, or noise."""
+    noisy = len(set(good)) > 1 or len(good) < 2
+    figures = dict.fromkeys(advise.COLUMNS, 1.0) | {FOREIGN: 0.0}
+    results = [figures | {"model": model, "error": None if any(good) or noisy else "gone", "rate": rate if well else 20.0}
+               for well in good for model, rate in (("single_reactor", 10.0), ("reactor_pool", 40.0))]
+    return int(advise.advise(results)["status"])
 
 
 GATES: dict[str, Callable[[Good], int]] = {
