@@ -5,16 +5,17 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from .demands import GATE, REPORT, Verdict, at_most, demand, tempered
 from .plan import COUNTERPARTS, Contender
 from .results import Combination, Document, Result, Sample, workload_names
-from .statistics import paired_ratio, ratio_json, ratio_text
+from .statistics import paired_ratio, ratio_text
 from .text import joined, micros, percent
 from .verdict import CPU, disturbance, kept, metric_of, rank, sentence_of
 
 # For each handler the first measured workload gives the answer.
 QUESTIONS = {"cheap": ("echo", "pipeline", "large"), "computing": ("cpu", "mixed"), "blocking": ("blocking",)}
 
-LOOP = "loop_per_thread"
+LOOP, MOST_OVER_PEER = "loop_per_thread", 1.25    # CPU for a request, over hand-written code
 USER, SOFTIRQ, BUSY = "server_user_us_per_request", "machine_softirq_fraction", "machine_busy_fraction"
 ENOUGH_CORES = 8                        # from Fastsocket's list of suitable servers, like the questions themselves
 ANSWERS = {True: "yes", False: "no", None: "not known"}
@@ -50,15 +51,17 @@ def advise(combinations: Sequence[Combination], questions: Mapping[str, tuple[st
     return out
 
 
-def peer_ratios(results: Sequence[Result]) -> list[dict[str, Any]]:
-    """CPU per request of a model over that of its hand-written counterpart, round by round."""
+def peer_ratios(results: Sequence[Result]) -> list[Verdict]:
+    """CPU per request of a model over that of its hand-written counterpart, round by round. One loop is demanded to be as
+    cheap; threads for connections are expected to be, since the scheduler decides more about them."""
     out = []
     for workload in dict.fromkeys(r["workload"] for r in results):
         for model, peer in COUNTERPARTS.items():
             if ratio := paired_ratio(results, workload, CPU, lambda r: r["model"] == model, lambda r: r["peer"] == peer):
-                told = {"sentence": f"{model} needs {ratio_text(ratio, 'CPU', f'a hand-written {peer} server')}."}
-                out.append(ratio_json({"workload": workload, "model": model, "peer": peer}, CPU, ratio) | told)
-    return out
+                out.append(demand(f"{model} needs {ratio_text(ratio, 'CPU', f'a hand-written {peer} server')}.", ratio,
+                                  at_most(MOST_OVER_PEER), GATE if peer == "epoll" else REPORT, metric=CPU,
+                                  workload=workload, model=model, peer=peer))
+    return tempered(out, results)
 
 
 def _sample(results: Sequence[Result], workload: str, figure: Callable[[Result], float]) -> Sample | None:

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSL-1.0
 """What merging, the sizes of messages and the number of nodes change on the bus, and what is demanded of it."""
-import math
 from collections.abc import Sequence
 
 from .bus_tables import ALL_TO_ALL, FLAT_SIZES, Kind, is_range, kind_of, megabytes, merging_text, sizes_text
-from .demands import Verdict, judged
+from .demands import Verdict, at_least, at_most, demand
 from .published import PUBLISHED
 from .results import Result, Sample
 from .text import significant
@@ -24,35 +23,35 @@ def paired(runs: Sequence[Result], key: str, one: Kind, other: Kind) -> Sample |
 def gains(runs: Sequence[Result], route: str, sizes: str) -> list[Verdict]:
     """Merged beside a write for each message."""
     merged, single = Kind(route, sizes), Kind(route, sizes, False)
-    about, what = {"route": route, "sizes": sizes}, f"{route}, {sizes_text(sizes)}"
+    what, least = f"{route}, {sizes_text(sizes)}", LEAST_GAIN.get((route, sizes))
     times = paired(runs, "messages_per_s", merged, single)
     cost = paired(runs, "sender_cpu_us_per_message", merged, single)
     if not times or not cost:
         return []
     known = PUBLISHED["bus"]["gains"].get(route, {}).get(sizes)
     theirs = f", published {known}" if known else ""
-    out = [judged(about, "messages_per_s", times, f"{what}: merging carries {significant(times.median)} times as many messages"
-                  f"{theirs}", LEAST_GAIN.get((route, sizes), 0)),
-           judged(about, "sender_cpu_us_per_message", cost,
-                  f"{what}: a message costs the merging sender {significant(cost.median)} of the CPU", high=1)]
+    found = [("messages_per_s", times, f"merging carries {significant(times.median)} times as many messages{theirs}",
+              at_least(least) if least else None),
+             ("sender_cpu_us_per_message", cost, f"a message costs the merging sender {significant(cost.median)} of the CPU",
+              at_most(1))]
     if sizes == SMALL:
         writes = Sample(tuple(r["writes_per_message"] for r in runs if kind_of(r) == merged))
-        out.append(judged(about, "writes_per_message", writes, f"{what}: {significant(writes.median)} writes a message",
-                          high=MOST_WRITES))
-    return out
+        found.append(("writes_per_message", writes, f"{significant(writes.median)} writes a message", at_most(MOST_WRITES)))
+    return [demand(f"{what}: {text}", figure, bound, metric=metric, route=route, sizes=sizes)
+            for metric, figure, text, bound in found]
 
 
 def flatness(runs: Sequence[Result], route: str) -> list[Verdict]:
     """MB/s of small messages over those of large ones. Merging makes the throughput nearly flat."""
     small, large = (f"{size}..{size}" for size in FLAT_SIZES)
     out = []
-    for merging, low, high in ((True, FLAT, math.inf), (False, 0.0, STEEP)):
+    for merging, bound in ((True, at_least(FLAT)), (False, at_most(STEEP))):
         if ratio := paired(runs, "bytes_per_s", Kind(route, small, merging), Kind(route, large, merging)):
             known = {size: rate for size, _, rate in PUBLISHED["bus"]["sizes"].get(route, ())} if merging else {}
             theirs = f", published {significant(known[FLAT_SIZES[0]] / known[FLAT_SIZES[1]])}" if known else ""
             text = (f"{route}, {merging_text(merging)}: {sizes_text(small)} carry {significant(ratio.median)} of the MB/s of "
                     f"{sizes_text(large)}{theirs}")
-            out.append(judged({"route": route, "merging": merging}, "bytes_per_s", ratio, text, low, high))
+            out.append(demand(text, ratio, bound, metric="bytes_per_s", route=route, merging=merging))
     return out
 
 
@@ -63,7 +62,7 @@ def segment_verdicts(runs: Sequence[Result], nodes: int) -> list[Verdict]:
     counts = Sample(tuple(r["segments"] for r in found))
     resident = megabytes(Sample(tuple(r["segment_resident_bytes"] for r in found)).median)
     text = f"{nodes} processes, all to all: {counts.median:g} segments, {resident} resident"
-    return [judged({"nodes": nodes}, "segments", counts, text, high=nodes)]
+    return [demand(text, counts, at_most(nodes), metric="segments", nodes=nodes)]
 
 
 def conclude(runs: Sequence[Result], kinds: Sequence[Kind], nodes: int) -> list[Verdict]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .demands import demanded
+from .demands import at_least, at_most, demand
 from .results import Combination, Sample
 from .text import grouped
 from .verdict import SPEED, kept
@@ -116,21 +116,20 @@ def shape(curve: Curve) -> list[dict[str, Any]]:
     top, first, last = peak(curve), min(curve), max(curve)
     part = {value: point.median / curve[top].median for value, point in curve.items()}
     name = {value: f"{grouped(value)} connection{'' if value == 1 else 's'}" for value in curve}
-    rise: dict[str, Any] = {"part": "rise", "metric": SPEED,
-                            "sentence": "the rise: not judged; it needs a value from 10 to 30."}
-    fall: dict[str, Any] = {"part": "fall", "metric": SPEED,
-                            "sentence": "the fall: not judged; it needs a value of 5000 or more."}
+    rise, fall = ({"part": part, "metric": SPEED, "demand": None, "met": None, "sentence": f"the {part}: not judged; it needs "
+                   f"a value {needed}."} for part, needed in (("rise", "from 10 to 30"), ("fall", "of 5000 or more")))
     if early := [value for value in curve if 10 <= value <= 30]:
         best = max(early, key=lambda value: part[value])
         steps = {kept(_part(curve, best, top), NEAR_PEAK), first >= 10 or kept(_part(curve, first, top), high=NEAR_PEAK)}
-        met = None if steps == {True, None} else steps == {True}
+        met = False if False in steps else None if None in steps else True
         begin = f", {part[first] * 100:.0f} % at {name[first]}" if first < 10 else ""
         bound = ", where the client was the bottleneck" if curve[top].client_bound else ""
-        rise = demanded(rise | {"sentence": f"the rise: {part[best] * 100:.0f} % of its peak at {name[best]}{begin} (its peak: "
-                                f"{grouped(curve[top].median)} requests/s at {name[top]}{bound})."},
-                        f"{NEAR_PEAK * 100:.0f} % from 10 to 30 connections, less before", met)
+        rise = demand(f"the rise: {part[best] * 100:.0f} % of its peak at {name[best]}{begin} (its peak: "
+                      f"{grouped(curve[top].median)} requests/s at {name[top]}{bound}).", _part(curve, best, top),
+                      at_least(NEAR_PEAK, f"{NEAR_PEAK * 100:.0f} % from 10 to 30 connections, less before"), metric=SPEED,
+                      met=met, decided=True, part="rise")
     if last >= 5000:
-        fall = demanded(fall | {"sentence": f"the fall: {part[last] * 100:.0f} % of its peak is left at {name[last]} "
-                                f"(published: {PUBLISHED[5000] / max(PUBLISHED.values()) * 100:.0f} %)."},
-                        f"at most {FALLEN * 100:.0f} %", kept(_part(curve, last, top), high=FALLEN))
-    return [{"demand": None, "met": None} | rise, {"demand": None, "met": None} | fall]
+        fall = demand(f"the fall: {part[last] * 100:.0f} % of its peak is left at {name[last]} (published: "
+                      f"{PUBLISHED[5000] / max(PUBLISHED.values()) * 100:.0f} %).", _part(curve, last, top),
+                      at_most(FALLEN, f"at most {FALLEN * 100:.0f} %"), metric=SPEED, part="fall")
+    return [rise, fall]

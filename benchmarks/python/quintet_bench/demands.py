@@ -5,35 +5,45 @@ from __future__ import annotations
 import math
 import statistics
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
-from .results import UNANSWERED, Document, Result, Sample, combination_key, label_of
-from .statistics import ratio_json
+from .results import UNANSWERED, Document, Result, Sample, combination_key, label_of, number
 from .text import grouped, percent, significant
-from .verdict import BEARABLE, CPU, FOREIGN, SPEED, kept
+from .verdict import BEARABLE, FOREIGN, kept
 
 Verdict = dict[str, Any]                # about what, metric, figures, "demand", "met" and "sentence"
 WORDS = {True: "met", False: "not met", None: "too noisy to say"}
+GATE, REPORT = "gate", "report"         # a report stands in the table and does not change the exit status
+KINDS = {GATE: "demanded", REPORT: "expected"}
 ALL_MET, NOT_MET, TOO_NOISY, INTERRUPTED = 0, 1, 3, 130     # exit statuses; 2: wrong arguments
-TIMES = (SPEED, CPU, "p50_us")           # what other programs on the CPUs change
+COUNTS = ("instructions_per_request", "receives_per_request", "writes_per_message", "segments", "bytes_per_connection",
+          "accept_balance", "accept_wakes_per_connection", "")      # what other programs on the CPUs do not change
+EXACT = ("instructions_per_request",)   # of which one round is as good as many
 TOLERATED_RUNS = 0.05                   # share of unanswered runs that a machine may cause which is busy for a moment
 
 
-def demanded(row: Mapping[str, Any], demand: str | None, met: bool | None) -> Verdict:
-    """Adds a demand to a row that has a sentence. Without one nothing is demanded."""
-    sentence = str(row["sentence"])
-    told = f"{sentence.removesuffix('.')}; demanded: {demand}: {WORDS[met]}{'.' * sentence.endswith('.')}"
-    return dict(row) | {"demand": demand, "met": met if demand else None, "sentence": told if demand else sentence}
+def at_least(low: float, words: str = "") -> tuple[float, float, str]:
+    return low, math.inf, words or f"at least {low:g}"
 
 
-def judged(about: Mapping[str, Any], metric: str, figure: Sample, text: str, low: float = 0, high: float = math.inf) -> Verdict:
-    """The verdict on a figure. Without a bound nothing is demanded."""
-    demand = f"at least {low:g}" if low else f"at most {high:g}" if high < math.inf else None
-    met = kept(figure, low, high) if demand else None
-    rounds = f"rounds from {significant(figure.low)} to {significant(figure.high)}"
-    told = f"{text} ({rounds}; demanded: {demand}): {WORDS[met]}" if demand else f"{text} ({rounds})"
-    return ratio_json(dict(about), metric, figure) | {"demand": demand, "met": met, "sentence": told}
+def at_most(high: float, words: str = "") -> tuple[float, float, str]:
+    return -math.inf, high, words or f"at most {high:g}"
+
+
+def demand(text: str, value: Sample, bound: tuple[float, float, str] | None, kind: str = GATE, *, metric: str = "",
+           met: bool | None = None, decided: bool = False, **about: Any) -> Verdict:
+    """The verdict on a figure. Without a bound nothing is demanded. `decided`: `met` says what follows from several
+    figures, or that a single one is beyond doubt or in doubt. The rounds stand in the text unless it has them."""
+    if bound and not decided:
+        met = kept(value, *bound[:2], exact=metric in EXACT)
+    end = "." * text.endswith(".")
+    told = text.removesuffix(".") + ("" if "(rounds from" in text or len(value.values) < 2 else
+                                     f" (rounds from {significant(value.low)} to {significant(value.high)})")
+    told += f"; {KINDS[kind]}: {bound[2]}: {WORDS[met]}" if bound else ""
+    return about | {"metric": metric or None, "median": number(value.median), "min": number(value.low),
+                    "max": number(value.high), "rounds": len(value.values), "demand": bound and bound[2], "kind": kind,
+                    "met": met if bound else None, "sentence": told + end}
 
 
 def tempered(verdicts: Iterable[Verdict], results: Iterable[Result]) -> list[Verdict]:
@@ -42,7 +52,7 @@ def tempered(verdicts: Iterable[Verdict], results: Iterable[Result]) -> list[Ver
     others = statistics.median(shares) if shares else 0
     out = []
     for verdict in verdicts:
-        if verdict["met"] is False and verdict.get("metric") in TIMES and others > BEARABLE:
+        if verdict["met"] is False and (verdict["metric"] or "") not in COUNTS and others > BEARABLE:
             end = "." * verdict["sentence"].endswith(".")
             told = verdict["sentence"].removesuffix(end).removesuffix(WORDS[False]) + WORDS[None]
             verdict = verdict | {"met": None, "sentence": f"{told}, as other programs had {percent(others)} of the CPUs{end}"}
@@ -51,10 +61,10 @@ def tempered(verdicts: Iterable[Verdict], results: Iterable[Result]) -> list[Ver
 
 
 def status_of(verdicts: Iterable[Verdict], interrupted: bool = False) -> int:
-    """0: all demands are met, 1: one is not, 3: otherwise one is too noisy to say, 130: interrupted."""
+    """Of the gates: 0: all are met, 1: one is not, 3: otherwise one is too noisy to say, 130: interrupted."""
     if interrupted:
         return INTERRUPTED
-    found = {verdict["met"] for verdict in verdicts if verdict["demand"]}
+    found = {verdict["met"] for verdict in verdicts if verdict["demand"] and verdict.get("kind", GATE) == GATE}
     return NOT_MET if False in found else TOO_NOISY if None in found else ALL_MET
 
 

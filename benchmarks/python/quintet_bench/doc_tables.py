@@ -18,7 +18,7 @@ from . import choosing
 from .build import Build
 from .commands.compare import bottleneck_line, compose
 from .markdown import filled, listed, table
-from .options import Parser
+from .options import STATUSES, Parser
 from .report.figures import Row, complete, shown
 from .report.others import SECTIONS
 from .report.page import read_other
@@ -104,6 +104,7 @@ def options(name: str) -> str:
         if bool(COMMON & set(action.option_strings)) != (name == "common") or action.dest in seen:  # or it is an alias
             action.help = argparse.SUPPRESS
         seen.add(action.dest)
+    parser.epilog = (parser.epilog or "").removesuffix(STATUSES)
     if name == "common":
         parser.description = parser.epilog = None
     _, _, text = parser.format_help().partition("\n\n")  # without the usage, which repeats the options

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
+import subprocess
 import time
 from typing import Any
 
@@ -64,6 +65,15 @@ def topology(root: str = "/sys/devices/system", cpus: list[int] | None = None) -
     return {"physical_cores": None if "" in cores else len(cores), "numa_nodes": len(nodes) or None}
 
 
+def commit_of(path: str) -> str | None:
+    """The commit of the tree that this file is in; "-dirty": with changes. None: it is in no tree."""
+    command = ["git", "-C", os.path.dirname(path), "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
 class Environment:
     """Describes machine and build. Make it before the runs, and call finish() after them."""
 
@@ -75,6 +85,7 @@ class Environment:
             "memory_bytes": os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
             "os": _value_in("/etc/os-release", "PRETTY_NAME"),
             "kernel": f"{system.sysname} {system.release} {system.machine}",
+            "commit": commit_of(os.path.realpath(__file__)),
             "compiler": build.compiler, "flags": build.flags, "boost": build.boost, "allocator": build.allocator,
             "load_average_before": [round(load, 2) for load in os.getloadavg()],
             "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),

@@ -10,8 +10,8 @@ from .errors import RunError, UsageError
 from .options import Parser
 
 # Each is a module of commands/ with ABOUT, add_options(parser, build) and run(arguments, build) -> exit status.
-COMMANDS = ("compare", "sweep", "peers", "accept", "proxies", "study", "stress", "diff", "contention", "memlat", "hash",
-            "allocators", "merging", "moon", "shm", "bus", "scaling", "forecast")
+COMMANDS = ("advise", "compare", "sweep", "peers", "accept", "proxies", "study", "stress", "diff", "contention", "memlat",
+            "hash", "allocators", "merging", "moon", "shm", "bus", "scaling", "forecast")
 EXAMPLE = "Example: quintet-bench load 127.0.0.1:7007 --workload echo --duration 5"
 PACKAGES = {"numpy": "python3-numpy", "jinja2": "python3-jinja2", "simpy": "python3-simpy3"}
 

@@ -5,20 +5,25 @@ from __future__ import annotations
 import argparse
 import functools
 import math
+import os
 import random
 import sys
+import time
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from . import strace
 from .build import Build
 from .errors import UsageError
-from .machine import Environment
+from .machine import Environment, read_text
 from .options import Parser, number_in, one_of, output_file, parse_range, run_duration
 from .plan import Run, Settings, expected_s, fit_within, make_plan
+from .probe import STARTING_S
 from .progress import perform_all
 from .results import Document, Result
 from .runner import Measure, measure_load, perform
 from .text import grouped, significant
+from .verdict import FOREIGN
 
 COUNTS = ("syscalls_per_request", "futex_per_request", "accept_wakes_per_connection")
 
@@ -92,6 +97,33 @@ def _outcome(run: Run, result: Result) -> str:
         return f"{grouped(result['bytes_per_connection'])} bytes of user space a connection"
     lost = f", {grouped(result['failed'])} failed" if result["failed"] else ""
     return f"{grouped(result['requests_per_s'] or 0)} requests/s{lost}"
+
+
+def _cpu_seconds() -> tuple[float, float, float]:
+    """Of the wall, of all busy CPUs, and of this process with the children that have ended."""
+    ticks = [float(field) / os.sysconf("SC_CLK_TCK") for field in read_text("/proc/stat").split()[1:9]]
+    return time.monotonic(), sum(ticks) - ticks[3] - ticks[4], sum(os.times()[:4])
+
+
+def run_probes(command: str, s: Settings, build: Build, kinds: Sequence[tuple[str, Callable[[], Result]]],
+               tell: Callable[[Result], str], **settings: Any) -> Document:
+    """Performs each of the kinds, a label and what measures it, once in each round; in random order if the seed is a setting.
+    The results say what other programs used of the CPUs meanwhile. Ctrl-C keeps the results so far."""
+    machine, results, order, tasks = Environment(build), list[Result](), random.Random(s.seed), []
+
+    def task(number: int, measure: Callable[[], Result]) -> str:
+        before = _cpu_seconds()
+        result = measure()
+        wall, busy, ours = (now - then for now, then in zip(_cpu_seconds(), before))
+        others = min(1.0, max(0.0, (busy - ours) / (wall * (os.cpu_count() or 1))))
+        results.append(result | {"round": number, FOREIGN: round(others, 3)})
+        return tell(results[-1])
+    for number in range(1, s.rounds + 1):
+        tasks += [(f"{label}, round {number}", s.duration_s + STARTING_S, functools.partial(task, number, measure))
+                  for label, measure in (order.sample(kinds, len(kinds)) if "seed" in settings else kinds)]
+    interrupted = not perform_all(tasks)
+    settings |= {"rounds": s.rounds, "duration_s": s.duration_s, "interrupted": interrupted}
+    return Document(command, build.version, machine.finish(), settings, results, interrupted)
 
 
 def run_plan(command: str, s: Settings, build: Build, measure: Measure = measure_load) -> Document:

@@ -10,6 +10,8 @@ from typing import Any, NoReturn
 
 from .errors import UsageError
 
+STATUSES = ("Exit status: 0: all demands are met, 1: one is not met, or runs failed; 2: wrong arguments;\n"
+            "3: a demand is too noisy to say, and none is missed; 130: Ctrl-C")
 UNITS = {"us": 1e-6, "ms": 1e-3, "min": 60.0, "s": 1.0, "": 1.0}
 
 
@@ -17,7 +19,7 @@ class Parser(argparse.ArgumentParser):
     """Reports each wrong option as a UsageError."""
 
     def __init__(self, program: str, about: str) -> None:
-        super().__init__(prog=program, description=about, allow_abbrev=False,
+        super().__init__(prog=program, description=about, allow_abbrev=False, epilog=STATUSES,
                          formatter_class=argparse.RawDescriptionHelpFormatter)
 
     def error(self, message: str) -> NoReturn:
@@ -37,7 +39,7 @@ class Parser(argparse.ArgumentParser):
         self.add_argument(name, action="store_true", help=help_text.replace("%", "%%"))
 
     def examples(self, *lines: str) -> None:
-        self.epilog = ("Example: " if len(lines) == 1 else "Examples:\n  ") + "\n  ".join(lines)
+        self.epilog = ("Example: " if len(lines) == 1 else "Examples:\n  ") + "\n  ".join(lines) + f"\n{self.epilog}"
 
 
 def parse_duration(text: str) -> float:

@@ -175,13 +175,17 @@ class Document:
     results: list[Result]
     interrupted: bool = False
 
+    def raw(self) -> dict[str, Any]:
+        """The keys that all commands with rounds have: the machine, the build, and what each round gave."""
+        return {"quintet": self.quintet, "command": self.command, "environment": self.environment, "settings": self.settings,
+                "results": self.results}
+
     def figures(self) -> dict[str, Any]:
         """The keys that all commands with runs have."""
         from .verdict import noise_sentence
         summary = summarise(self.results)
-        return {"quintet": self.quintet, "command": self.command, "environment": self.environment, "settings": self.settings,
-                "noise": noise_sentence(summary), "summary": [c.to_json() for c in summary],
-                "results": [clean(result) for result in self.results]}
+        return self.raw() | {"noise": noise_sentence(summary), "summary": [c.to_json() for c in summary],
+                             "results": [clean(result) for result in self.results]}
 
 
 def read_json(path: str) -> dict[str, Any]:

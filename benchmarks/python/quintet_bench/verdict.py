@@ -16,11 +16,25 @@ Cost = NamedTuple("Cost", [("key", str), ("word", str), ("counted", bool)])
 FOREIGN, QUIET, BEARABLE = "foreign_cpu_fraction", 0.05, 0.15   # shares that need no remark, that keep throughput reliable
 
 
-def kept(figure: Sample, low: float = 0, high: float = math.inf) -> bool | None:
-    """Whether a figure keeps its bounds. None: some rounds do and others do not, so it is too noisy to say."""
-    if low <= figure.low and figure.high <= high:
+def interval(figure: Sample) -> tuple[float, float]:
+    """Where the true median is with 95 % confidence (the sign test). With fewer than nine rounds all of them: too few to leave
+    out a disturbed one."""
+    n, cut = len(figure.values), 0
+    while 2 * sum(math.comb(n, i) for i in range(cut + 2)) <= 0.05 * 2 ** n:
+        cut += 1
+    ordered = sorted(figure.values)
+    return ordered[cut], ordered[-1 - cut]
+
+
+def kept(figure: Sample, low: float = -math.inf, high: float = math.inf, exact: bool = False) -> bool | None:
+    """Whether a figure keeps its bounds. None, too noisy to say: the interval contains a bound, or there is a single round of
+    a figure that is not exact."""
+    least, most = interval(figure)
+    if len(figure.values) < 2 and not exact:
+        return None
+    if low <= least and most <= high:
         return True
-    return False if figure.high < low or figure.low > high else None
+    return False if most < low or least > high else None
 
 
 def cost_of(c: Combination) -> Cost:

@@ -40,8 +40,9 @@ told() {
 }
 told 0 '0 faster, 0 slower, 1 no difference' "$work/a.json" "$work/a.json" --fail-above 10%
 told 0 '1 faster' "$work/slow.json" "$work/a.json" --fail-above 10%
-told 0 '1 too noisy' "$work/a.json" "$work/one.json" --fail-above 10%
+told 3 '1 too noisy' "$work/a.json" "$work/one.json" --fail-above 10%
 told 0 '1 slower' "$work/a.json" "$work/slow.json" --fail-above 50 --json "$work/diff.json"
+told 1 '1 slower' "$work/a.json" "$work/slow.json"
 told 1 '1 slower' "$work/a.json" "$work/slow.json" --fail-above 10%
 grep -qF 'single_reactor: requests_per_s is 29.7 % worse' "$work/err" || fail "what failed: $(cat "$work/err")"
 for part in '"verdict": "slower"' '"interval": [' '"confidence": 0.9' '"kernel": "6.1"'; do

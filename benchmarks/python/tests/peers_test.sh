@@ -30,8 +30,7 @@ PATH=/nonexistent/bin:/usr/sbin /usr/bin/env "$bench" peers --count instructions
 # Every peer that is built in, twice; the other servers' names are in --help.
 "$bench" peers --workload echo --rounds 2 --duration 200ms --warm-up 50ms --no-counters --connections 10 --seed 1 \
   --json "$work/peers.json" > "$work/table" 2> "$work/err"
-status=$?
-[ $status -eq 0 ] || fail "peers: status $status: $(tail -3 "$work/err")"
+judge $? peers
 for part in 'hand-written epoll-edge' 'single_reactor ' 'single_reactor (asio)' 'single_reactor (coroutine)' asio-coroutines \
   '10 connections' '-> single_reactor needs'; do
   grep -qF -- "$part" "$work/table" || fail "the table does not mention $part: $(cat "$work/table")"

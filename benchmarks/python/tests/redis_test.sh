@@ -11,8 +11,7 @@ needs redis-server redis-benchmark
 ln -s "$(realpath "$1/examples/kv")" "$work/kv"
 timeout 60 "$bench" peers --workload kv --kv "$work/kv" --rounds 1 --duration 50ms --warm-up 50ms --no-counters \
   --json "$work/kv.json" > "$work/table" 2> "$work/err"
-status=$?
-[ $status -eq 0 ] || fail "status $status: $(tail -3 "$work/err")"
+judge $? 'peers --workload kv'
 for part in 'kv: 100 connections' 'kv-pipeline: 100 connections' '16 in flight' \
   'single_reactor needs [0-9.]* times the CPU of redis'; do
   grep -q -- "$part" "$work/table" || fail "the table does not mention $part: $(cat "$work/table")"

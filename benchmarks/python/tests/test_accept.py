@@ -71,13 +71,13 @@ def test_locality_and_balance_follow_from_the_counters() -> None:
 
 @pytest.mark.parametrize("accept, key, values, met, said", [
     ("main_reactor", "accept_balance", (1.0, 1.0), True,
-     "average 1.00 (rounds from 1.00 to 1.00; demanded: at most 1.1): met"),
+     "average 1.00 (rounds from 1.00 to 1.00); demanded: at most 1.1: met"),
     ("main_reactor", "accept_balance", (1.2, 1.3), False,
-     "average 1.25 (rounds from 1.20 to 1.30; demanded: at most 1.1): not met"),
-    ("main_reactor", "accept_balance", (1.0, 1.3), None, "demanded: at most 1.1): too noisy to say"),
+     "average 1.25 (rounds from 1.20 to 1.30); demanded: at most 1.1: not met"),
+    ("main_reactor", "accept_balance", (1.0, 1.3), None, "demanded: at most 1.1: too noisy to say"),
     ("exclusive", "accept_balance", (1.2, 1.3), None, "average 1.25 (rounds from 1.20 to 1.30)"),
-    ("reuse_port", "accept_wakes_per_connection", (1.05, 1.05), True, "demanded: at most 1.05): met"),
-    ("reuse_port", "accept_wakes_per_connection", (1.06, 1.06), False, "demanded: at most 1.05): not met")])
+    ("reuse_port", "accept_wakes_per_connection", (1.05, 1.05), True, "demanded: at most 1.05: met"),
+    ("reuse_port", "accept_wakes_per_connection", (1.06, 1.06), False, "demanded: at most 1.05: not met")])
 def test_bounds_are_kept_by_all_rounds_or_broken_by_all(accept: str, key: str, values: tuple[float, ...], met: bool | None,
                                                         said: str) -> None:
     results = [made_up(workload="short", round=i, accept=accept, loops=2, **{key: value}) for i, value in enumerate(values)]

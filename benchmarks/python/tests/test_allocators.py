@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from conftest import made_up
-from quintet_bench.commands.allocators import compose, find_libraries, require_allocator, table, with_ratios
+from quintet_bench.commands.allocators import find_libraries, require_allocator, table, verdicts, with_ratios
 from quintet_bench.errors import RunError, UsageError
-from quintet_bench.results import Document, Result
+from quintet_bench.results import Result
 
 MAPS = """\
 55d0c8a00000-55d0c8a40000 r--p 00000000 fe:00 1187 /opt/a dir/jemalloc/kv
@@ -43,8 +43,7 @@ def test_a_library_that_is_missing_is_refused_if_it_was_named(monkeypatch: pytes
 
 
 def test_each_is_compared_with_glibc_of_its_model_and_round() -> None:
-    results = rounds(5)
-    ratios = compose(Document("allocators", "1", {}, {}, results), with_ratios(results))["ratios"]
+    ratios = verdicts(with_ratios(rounds(5)), rounds(5))
     assert [(r["model"][:6], r["allocator"]) for r in ratios[1:3]] == [("single", "jemalloc"), ("loop_p", "tcmalloc")]
     assert (ratios[0]["min"], ratios[0]["max"], ratios[1]["median"]) == (0.9, 1.3, 0.5)
 
@@ -59,5 +58,6 @@ COUNTED = [made_up(allocator=name, instructions_per_request=count) for name, cou
     (rounds(5, error="not preloaded"), "(jemalloc)         failed: not preloaded\n"), (rounds(1)[:1], "Nothing to compare."),
     (COUNTED, "-> single_reactor (jemalloc) needs 0.50 times the instructions of glibc.")])
 def test_the_table_says_what_is_sure(results: list[Result], part: str) -> None:
-    text = table(with_ratios(results))
+    found = with_ratios(results)
+    text = table(found, verdicts(found, results))
     assert part in text and ("Noise" in text) == (results is not COUNTED)

@@ -63,13 +63,13 @@ def test_demands_are_judged_in_the_order_of_the_plan() -> None:
         *["shm, 8 to 128 B"] * 3, *["shm, 8 to 16,384 B"] * 2, *["tcp, 8 to 128 B"] * 3, *["tcp, 8 to 16,384 B"] * 2,
         "shm, merged", "shm, a write for each", "tcp, merged", "tcp, a write for each", "6 processes, all to all"]
     assert sentences[5] == ("tcp, 8 to 128 B: merging carries 20.0 times as many messages, published 17 times (rounds from "
-                            "20.0 to 20.0; demanded: at least 10): met")
+                            "20.0 to 20.0); demanded: at least 10: met")
     assert sentences[0].endswith("published no change (rounds from 20.0 to 20.0)")  # no demand
     assert sentences[1].startswith("shm, 8 to 128 B: a message costs the merging sender 0.200 of the CPU")
     assert "tcp, merged: 128 B carry 1.00 of the MB/s of 16,384 B, published 0.761 (rounds" in sentences[-3]
     assert sentences[-2].startswith("tcp, a write for each: 128 B carry 0.0625 of the MB/s of 16,384 B")
-    assert sentences[-1] == ("6 processes, all to all: 15 segments, 8.00 MB resident (rounds from 15.0 to 15.0; demanded: at "
-                             "most 6): not met")
+    assert sentences[-1] == ("6 processes, all to all: 15 segments, 8.00 MB resident (rounds from 15.0 to 15.0); demanded: at "
+                             "most 6: not met")
 
 
 @pytest.mark.parametrize("changed, unmet", [({"segments": 6}, 0), ({"segments": 7}, 1), ({"segments": 6, "writes_per_message":

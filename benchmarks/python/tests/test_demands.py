@@ -7,33 +7,42 @@ import sys
 
 import pytest
 from conftest import HERE, made_up
-from quintet_bench.demands import demanded, exit_status, judged, status_of, tempered
+from quintet_bench.demands import GATE, REPORT, at_least, at_most, demand, exit_status, status_of, tempered
 from quintet_bench.results import UNANSWERED, Document, Result, Sample
 
 COMMANDS = HERE.parent / "quintet_bench/commands"
 
 
 @pytest.mark.parametrize("values, met, words", [
-    ((1.0, 2.0), True, "(rounds from 1.00 to 2.00; demanded: at most 2): met"), ((2.1, 3.0), False, "at most 2): not met"),
-    ((1.0, 1.0, 9.0), None, "at most 2): too noisy to say")])
-def test_one_disturbed_round_leaves_a_demand_open(values: tuple[float, ...], met: bool | None, words: str) -> None:
-    found = judged({"who": "x"}, "p50_us", Sample(values), "x: p50", high=2)
+    ((1.0, 2.0), True, " (rounds from 1.00 to 2.00); demanded: at most 2: met"), ((2.1, 3.0), False, "at most 2: not met"),
+    ((1.0, 1.0, 9.0), None, "at most 2: too noisy to say"), ((1.0,), None, "p50; demanded: at most 2: too noisy to say"),
+    ((9.0,), None, "too noisy to say"), ((1.0,) * 8 + (9.0,), True, "(rounds from 1.00 to 9.00); demanded: at most 2: met"),
+    ((1.0,) * 7 + (9.0,), None, "too noisy to say"), ((9.0,) * 8 + (1.0,), False, "not met")])
+def test_only_many_rounds_outvote_a_disturbed_one_and_a_single_one_judges_nothing(values: tuple[float, ...], met: bool | None,
+                                                                                  words: str) -> None:
+    found = demand("x: p50", Sample(values), at_most(2), metric="p50_us", who="x")
     assert found["met"] is met and found["sentence"].endswith(words) and found["who"] == "x"
-    without = judged({}, "p50_us", Sample(values), "x: p50")
+    without = demand("x: p50", Sample(values), None)
     assert (without["demand"], without["met"]) == (None, None) and "demanded" not in without["sentence"]
+    report = demand("x: p50", Sample(values), at_most(2), REPORT)
+    assert report["met"] is met and "; expected: at most 2: " in report["sentence"] and status_of([report]) == 0
+
+
+def test_counted_instructions_need_no_second_round() -> None:
+    assert demand("x", Sample((3.0,)), at_most(2), metric="instructions_per_request")["met"] is False
 
 
 @pytest.mark.parametrize("mets, interrupted, status", [
     ([], False, 0), ([True], False, 0), ([True, None], False, 3), ([None, False], False, 1), ([False], True, 130)])
 def test_the_worst_demand_decides(mets: list[bool | None], interrupted: bool, status: int) -> None:
-    verdicts = [demanded({"sentence": "it."}, "at least 1", met) for met in mets]
-    assert status_of([*verdicts, demanded({"sentence": "it"}, None, False)], interrupted) == status
+    verdicts = [demand("it.", Sample((1.0,)), at_least(1), met=met, decided=True) for met in mets]
+    assert status_of([*verdicts, demand("it", Sample((1.0,)), None)], interrupted) == status
 
 
 @pytest.mark.parametrize("metric, others, met", [
     ("requests_per_s", 0.5, None), ("requests_per_s", 0.1, False), ("receives_per_request", 0.5, False)])
 def test_a_busy_machine_excuses_times_and_no_counts(metric: str, others: float, met: bool | None) -> None:
-    missed = judged({}, metric, Sample((1.0,)), "it", low=2) | {"sentence": "it; demanded: at least 2: not met."}
+    missed = demand("it.", Sample((1.0, 1.0)), at_least(2), GATE, metric=metric)
     (found,) = tempered([missed], [made_up(foreign_cpu_fraction=others)])
     assert found["met"] is met
     end = "too noisy to say, as other programs had 50 % of the CPUs." if met is None else "not met."

@@ -20,7 +20,8 @@ from quintet_bench.forecast.shapes import accept_shape, accepting, io_context_sh
 from quintet_bench.results import Document
 
 
-FIGURES: dict[str, Any] = {"costs": [], "held_out": [], "fitted": [], "errors": {}, "summary": [], "forecast": []}
+FIGURES: dict[str, Any] = {"errors": {}} | {
+    key: [] for key in ("costs", "held_out", "fitted", "summary", "forecast", "verdicts")}
 
 
 def some_costs(**more: Any) -> MachineCosts:

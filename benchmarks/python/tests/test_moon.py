@@ -24,10 +24,10 @@ def frames(with_cache: float, receives: float = 1, **more: Any) -> list[Result]:
 
 @pytest.mark.parametrize("with_cache, receives, met, parts", [
     (8, 1, [True, True, True], [
-        "by -20.0 %, which is +25.0 % requests", "demanded: at most 0.952): met."]),
-    (9.8, 1, [True, True, False], ["by -2.0 %", "demanded: at most 0.952): not met."]),
+        "by -20.0 %, which is +25.0 % requests", "demanded: at most 0.952: met."]),
+    (9.8, 1, [True, True, False], ["by -2.0 %", "demanded: at most 0.952: not met."]),
     (8, 6.5, [False, False, True], ["single_reactor, 1 in flight for each connection: 6.50 receives of a message (rounds "
-                                    "from 6.50 to 6.50; demanded: at most 1): not met",
+                                    "from 6.50 to 6.50); demanded: at most 1: not met",
                                     "16 in flight for each connection: 0.406 receives"])])
 def test_the_cache_is_judged_by_receives_and_cpu(with_cache: float, receives: float, met: list[bool], parts: list[str]) -> None:
     results = frames(with_cache, receives)

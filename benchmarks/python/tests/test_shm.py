@@ -45,12 +45,12 @@ def test_all_that_is_demanded_can_be_met() -> None:
     assert met(found()) == {"latency": [True, True, True], "echo": [None, True, True], "idle": [True]}
     text = shm.shm_table(found(), shm.conclude(found()))
     for part in ["latency: 1 connection x 8 B, single_reactor", "eventfd, two threads", "shm, spinning", "tcp, asleep",
-                 "shm, spinning: p50 of 0.600 us (rounds from 0.300 to 0.900; demanded: at most 1): met",
+                 "shm, spinning: p50 of 0.600 us (rounds from 0.300 to 0.900); demanded: at most 1: met",
                  "tcp, asleep: 133 times the p50 of shm, spinning", "shm, asleep: 1.10 times the p50 of two threads",
                  "echo: 100 connections x 8 B",
                  "unix, asleep: 2.00 times the requests/s of tcp, asleep (rounds from 2.00 to 2.00)\n",
                  "shm, spinning: 9.00 times the requests/s of tcp, spinning (rounds from 9.00",
-                 "shm, asleep: 6.00 times the requests/s of tcp, asleep (rounds from 6.00 to 6.00; demanded: at least 5): met",
+                 "shm, asleep: 6.00 times the requests/s of tcp, asleep (rounds from 6.00 to 6.00); demanded: at least 5: met",
                  "idle: bytes of each of 1,000 connections", "4,096", "200 bytes of user space a connection"]:
         assert part in text, text
 

@@ -3,7 +3,6 @@
 import argparse
 import functools
 import json
-import math
 import pathlib
 import re
 import signal
@@ -17,7 +16,7 @@ from .. import strace, wakes
 from ..build import Build, Workload
 from ..child import Child
 from ..columns import SPREAD, Column, rows_text
-from ..demands import exit_status, judged
+from ..demands import at_most, demand, exit_status, tempered
 from ..errors import RunError, UsageError
 from ..foreign import add_example_options, example_program, free_port, pinned, raise_file_limit, require_files
 from ..machine import allowed_cpus, read_text
@@ -144,8 +143,8 @@ def bounds(summary: Sequence[Combination]) -> list[dict[str, Any]]:
             strategy = _name(row.first)
             promised = promises in (strategy, "")
             text = f"{strategy}, {row.first['loops']} loop(s): {about} {figure.median:.2f}"
-            told = {"accept": strategy, "loops": row.first["loops"], "most": most, "promised": promised}
-            out.append(judged(told, key, figure, text, high=most if promised else math.inf))
+            out.append(demand(text, figure, at_most(most) if promised else None, metric=key, accept=strategy,
+                              loops=row.first["loops"], most=most, promised=promised))
     return out
 
 
@@ -238,7 +237,7 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
     document.settings |= {"preset": arguments.preset, "close": closing, "http": arguments.nginx,
                           "wakes": wakes.method() if s.counters else None}
     found = [ratio_json(about, metric, ratio) for about, metric, ratio in ratios(document.results)]
-    kept = bounds(summarise(document.results))
+    kept = tempered(bounds(summarise(document.results)), document.results)
     figures = document.figures() | {"ratios": found, "bounds": kept, "published": PUBLISHED["accept"]["systems"]}
     write_results(table(document.results), figures, s.json_file)
     return exit_status(document, kept)

@@ -7,12 +7,11 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from typing import Any
 
 from .. import valgrind
 from ..build import Build
 from ..columns import SPREAD, Column, ratio_texts, rows_text
-from ..demands import exit_status
+from ..demands import Verdict, demand, exit_status, tempered
 from ..errors import RunError, UsageError
 from ..foreign import add_example_options
 from ..machine import read_text
@@ -20,9 +19,9 @@ from ..measuring import UsualRuns, add_measuring_options, run_plan, settings_of
 from ..options import Parser, list_of, number_in, one_of, parse_range
 from ..plan import Contender, Run, Settings
 from ..redis_load import PING, SET, RedisPrograms, ServerCare, measure_redis_load, run_benchmark, running_server
-from ..results import Combination, Document, Result, Sample, summarise, workload_names, write_results
+from ..results import Combination, Result, Sample, summarise, workload_names, write_results
 from ..runner import Measure
-from ..statistics import paired_ratio, ratio_json, ratio_text
+from ..statistics import paired_ratio, ratio_text
 from ..table import title_line
 from ..text import grouped, joined, mebibytes, micros
 from ..verdict import CPU, SPEED, cost_of, noise_sentence
@@ -35,6 +34,7 @@ HUGE_PAGES = "/sys/kernel/mm/transparent_hugepage/enabled"
 LIBRARIES = {OURS: ("", ""), HUGE: ("", ""), "tcmalloc": ("libtcmalloc-minimal4", "libtcmalloc_minimal.so.4"),
              "jemalloc": ("libjemalloc2", "libjemalloc.so.2"),
              "mimalloc": ("libmimalloc2.0", "libmimalloc.so.2", "libmimalloc.so.2.0", "libmimalloc.so.3")}
+SAME = 0.9, 1.1, "0.9 to 1.1, as it allocates nothing"
 ENOUGH_ROUNDS = 5                       # all ratios are on the same side by chance in one case of 16; of three rounds in 4
 TURN, FEW_MANY = 4000, (1, 3)           # requests of a counted turn, and turns of a short and a long run
 BY_TIME = "loop_per_thread_pool"        # its loops give requests to workers by how long they take, so counts do not repeat
@@ -114,14 +114,14 @@ def sentence(row: Combination, ratio: Sample) -> str:
     return f"{row.label} needs {ratio_text(ratio, cost_of(row).word, OURS)}{'; too few rounds to tell them apart' * few}."
 
 
-def table(found: list[Standing]) -> str:
+def table(found: list[Standing], judged: list[Verdict]) -> str:
     out, ratios = "", {(row.workload, row.label): ratio for row, ratio in found}
 
     def texts(row: Combination) -> dict[str, str]:
         return ratio_texts(ratios[row.workload, row.label], "1" if row.first["allocator"] == OURS else "-")
     for work in workload_names(row for row, _ in found):
         rows = [row for row, _ in found if row.workload == work]
-        told = [sentence(row, ratio) for row in rows if (ratio := ratios[work, row.label])] or ["Nothing to compare."]
+        told = [one["sentence"] for one in judged if one["workload"] == work] or ["Nothing to compare."]
         out += f"{title_line(rows[0])}\n" + rows_text(rows, COUNTED if cost_of(rows[0]).counted else TIMED, texts, 35,
                                                       lambda row: f"  {row.label}")
         out += "".join(f"  -> {text}\n" for text in told) + "\n"
@@ -129,12 +129,11 @@ def table(found: list[Standing]) -> str:
     return out + (noise_sentence(timed) + "\n" if timed else "")
 
 
-def compose(document: Document, found: list[Standing]) -> dict[str, Any]:
-    compared = [({"workload": row.workload, "model": row.first["model"], "allocator": row.first["allocator"]}, row, ratio)
-                for row, ratio in found if ratio]
-    return document.figures() | {
-        "ratios": [ratio_json(about | {"reference": OURS}, cost_of(row).key, ratio) for about, row, ratio in compared],
-        "verdicts": [about | {"sentence": sentence(row, ratio)} for about, row, ratio in compared]}
+def verdicts(found: list[Standing], results: list[Result]) -> list[Verdict]:
+    """A request that allocates nothing costs the same with every allocator."""
+    return tempered([demand(sentence(row, ratio), ratio, SAME if row.workload == PING.name else None, metric=cost_of(row).key,
+                            workload=row.workload, model=row.first["model"], allocator=row.first["allocator"],
+                            reference=OURS) for row, ratio in found if ratio], results)
 
 
 def add_options(parser: Parser, build: Build) -> None:
@@ -178,5 +177,6 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
     measure = measure_instructions(programs, care) if counting else measure_redis_load(programs, care)
     document = run_plan("allocators", s, build, measure)
     found = with_ratios(document.results)
-    write_results(table(found), compose(document, found), s.json_file)
-    return exit_status(document)
+    judged = verdicts(found, document.results)
+    write_results(table(found, judged), document.figures() | {"verdicts": judged}, s.json_file)
+    return exit_status(document, judged)

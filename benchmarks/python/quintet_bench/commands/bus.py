@@ -2,21 +2,19 @@
 """`quintet-bench bus`: processes that send messages over the bus, merged and not, beside what libatbus and tbus published."""
 import argparse
 import functools
-import random
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..build import Build
 from ..bus_tables import ALL_TO_ALL, FLAT_SIZES, Kind, bus_text, is_range, summary_of
 from ..bus_verdicts import conclude
-from ..demands import status_of
+from ..demands import status_of, tempered
 from ..errors import UsageError
-from ..machine import Environment, allowed_cpus, cpu_text
-from ..measuring import UsualRuns, add_measuring_options, settings_of
+from ..machine import allowed_cpus, cpu_text
+from ..measuring import UsualRuns, add_measuring_options, run_probes, settings_of
 from ..options import Parser, list_of, number_in, one_of, parse_range
 from ..plan import Settings
-from ..probe import STARTING_S, probe
-from ..progress import perform_all
+from ..probe import probe
 from ..results import Result, write_results
 from ..text import grouped, significant
 
@@ -81,25 +79,17 @@ def add_options(parser: Parser, build: Build) -> None:
 
 
 def run(arguments: argparse.Namespace, build: Build) -> int:
-    a, s, machine, runs = arguments, settings_of(arguments, build, DEFAULT, QUICK), Environment(build), list[Result]()
+    a, s = arguments, settings_of(arguments, build, DEFAULT, QUICK)
     if a.nodes == 1:
         raise UsageError("--nodes: one process has nobody to send to; it must be 0 or from 2 to 16")
     plan = Plan(kinds_of(a.route, a.sizes), a.senders, a.nodes, s.seed)
     if plan.nodes and "shm" in a.route:
         plan.kinds.append(Kind("shm", "8..128", True, ALL_TO_ALL))
 
-    def task(number: int, kind: Kind) -> str:
-        runs.append(measure(s, plan, kind) | {"round": number})
-        return f"{grouped(runs[-1]['messages_per_s'])} messages/s, {significant(runs[-1]['bytes_per_s'] / 1e6)} MB/s"
-    order, tasks = random.Random(s.seed), []
-    for number in range(1, s.rounds + 1):
-        tasks += [(f"{kind.label}, round {number}", s.duration_s + 2 * STARTING_S, functools.partial(task, number, kind))
-                  for kind in order.sample(plan.kinds, len(plan.kinds))]
-    complete = perform_all(tasks)
-    settings: dict[str, Any] = {"rounds": s.rounds, "duration_s": s.duration_s, "seed": s.seed, "senders": plan.senders,
-                                "nodes": plan.nodes, "placement": placement(plan.senders), "interrupted": not complete}
-    verdicts = conclude(runs, plan.kinds, plan.nodes)
-    document = {"quintet": build.version, "command": "bus", "environment": machine.finish(), "settings": settings,
-                "results": summary_of(runs, plan.kinds), "verdicts": verdicts}
+    done = run_probes("bus", s, build, [(kind.label, functools.partial(measure, s, plan, kind)) for kind in plan.kinds],
+                      lambda r: f"{grouped(r['messages_per_s'])} messages/s, {significant(r['bytes_per_s'] / 1e6)} MB/s",
+                      seed=s.seed, senders=plan.senders, nodes=plan.nodes, placement=placement(plan.senders))
+    verdicts = tempered(conclude(done.results, plan.kinds, plan.nodes), done.results)
+    document = done.raw() | {"results": summary_of(done.results, plan.kinds), "verdicts": verdicts, "runs": done.results}
     write_results(bus_text(document), document, s.json_file)
-    return status_of(verdicts, not complete)
+    return status_of(verdicts, done.interrupted)

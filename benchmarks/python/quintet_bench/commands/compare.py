@@ -8,7 +8,7 @@ from ..advice import advise, peer_ratios, suitability
 from ..advice_machine import advise_scenarios
 from ..build import Build
 from ..columns import SPREAD, Column, rows_text
-from ..demands import exit_status
+from ..demands import exit_status, status_of
 from ..errors import UsageError
 from ..measuring import UsualRuns, add_measuring_options, add_server_options, run_plan, settings_of
 from ..options import Parser
@@ -119,4 +119,5 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
         text = "".join(f"  -> {one['sentence']}\n" for one in figures["soak"])
     write_results(console_table(document, figures) + text, figures, s.json_file, s.html_file,
                   comparison_page(figures, others) if s.html_file else None)
-    return 0 if earlier else exit_status(document)  # the command that measured has told its failures
+    demands = figures["peer_ratios"]    # of an earlier file: the command that measured has told its failures
+    return status_of(demands) if earlier else exit_status(document, demands)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..build import Build
 from ..columns import SPREAD, Column, rows_text
-from ..demands import demanded, exit_status, tempered
+from ..demands import at_least, demand, exit_status, tempered
 from ..errors import UsageError
 from ..foreign import add_example_options
 from ..machine import allowed_cpus
@@ -18,10 +18,10 @@ from ..published import PUBLISHED
 from ..redis_load import SET, RedisPrograms, measure_kv_servers
 from ..results import Document, Result, read_json, summarise, write_results
 from ..runner import Measure, measure_load
-from ..statistics import paired_ratio, ratio_json, ratio_text
+from ..statistics import paired_ratio, ratio_text
 from ..table import failure_remarks, title_line
 from ..text import grouped, micros, significant
-from ..verdict import SPEED, kept
+from ..verdict import SPEED
 
 ABOUT = "Compares threads that share an io_context, or a server, with threads that have one each"
 NAMES = {"asio-shared": "one io_context", "asio-separate": "an io_context each",
@@ -54,10 +54,9 @@ def compose(document: Document) -> dict[str, Any]:
         for metric, word in METRICS.items():
             if ratio := paired_ratio(results, results[0]["workload"], metric, separate, shared):
                 told = ratio_text(ratio, word, NAMES[f"{kind}-shared"])
-                row = ratio_json({"threads": threads}, metric, ratio) | {
-                    "sentence": f"{threads} threads: {NAMES[f'{kind}-separate']} has {told}"}
                 judge = kind == "asio" and metric == SPEED and 1 < threads == most
-                ratios.append(demanded(row, "at least 1" if judge else None, kept(ratio, 1)))
+                ratios.append(demand(f"{threads} threads: {NAMES[f'{kind}-separate']} has {told}", ratio,
+                                     at_least(1) if judge else None, metric=metric, threads=threads))
     return document.figures() | {"ratios": tempered(ratios, results), "published": PUBLISHED["contention"][kind]}
 
 

@@ -63,4 +63,4 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
         print("Simulating, which takes about half a minute.", file=sys.stderr, flush=True)
     figures = conclude(document, costs, runs, arguments.cores, arguments.connections, arguments.handler)
     write_results(table(figures), figures, s.json_file)
-    return exit_status(document)
+    return exit_status(document, figures["verdicts"])

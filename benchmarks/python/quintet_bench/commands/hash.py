@@ -2,15 +2,16 @@
 """`quintet-bench hash`: rounds over the checksums that a message can carry, and over sizes of messages."""
 import argparse
 import functools
+import itertools
 from typing import Any
 
 from ..build import Build
 from ..columns import aligned
-from ..machine import Environment, allowed_cpus
-from ..measuring import UsualRuns, add_measuring_options, settings_of
+from ..demands import Verdict, at_least, demand, status_of, tempered
+from ..machine import allowed_cpus
+from ..measuring import UsualRuns, add_measuring_options, run_probes, settings_of
 from ..options import Parser, list_of, one_of, size_in
-from ..probe import STARTING_S, probe
-from ..progress import perform_all
+from ..probe import probe
 from ..results import Result, Sample, write_results
 from ..statistics import ratio_json, ratio_text
 from ..text import grouped, percent, significant
@@ -45,6 +46,17 @@ def conclude(results: list[Result]) -> list[dict[str, Any]]:
     return out
 
 
+def order(results: list[Result]) -> list[Verdict]:
+    """Each published checksum is faster than the one below it, of the largest size."""
+    found, out = speeds(results, max((r["bytes"] for r in results), default=0)), []
+    for slow, fast in itertools.pairwise(kind for kind in PUBLISHED if kind in found):
+        ratio = Sample(tuple(a / b for a, b in zip(found[fast].values, found[slow].values)))
+        out.append(demand(f"{fast}: {significant(ratio.median)} times the speed of {slow}, published "
+                          f"{significant(PUBLISHED[fast] / PUBLISHED[slow])}", ratio, at_least(1), metric="bytes_per_s",
+                          kind_of_hash=fast, reference=slow))
+    return tempered(out, results)
+
+
 def hash_table(results: list[Result], about: str) -> str:
     kinds, sizes = (list(dict.fromkeys(r[key] for r in results)) for key in ("kind", "bytes"))
     found = {size: speeds(results, size) for size in sizes}
@@ -61,7 +73,7 @@ def hash_table(results: list[Result], about: str) -> str:
         *(f"  {kind}: {why}\n" for kind, why in absent.items()),
         "Published: 16 KiB on another machine with 2 CPUs, an order of magnitude.\n\n",
         f"ns for a message of {size_text(min(sizes))}: {', '.join(costs)}\n",
-        *(f"  -> {ratio['sentence']}\n" for ratio in conclude(results)),
+        *(f"  -> {ratio['sentence']}\n" for ratio in conclude(results) + order(results)),
         f"Rounds differ by at most {percent(spread)} ({where}).\n"))
 
 
@@ -74,18 +86,15 @@ def add_options(parser: Parser, build: Build) -> None:
 
 
 def run(arguments: argparse.Namespace, build: Build) -> int:
-    s, machine, results = settings_of(arguments, build, DEFAULT, QUICK), Environment(build), list[Result]()
-    cpu = allowed_cpus()[-1]            # interrupts and other programs tend to run on CPU 0
+    s, cpu = settings_of(arguments, build, DEFAULT, QUICK), allowed_cpus()[-1]  # others tend to run on CPU 0
 
-    def measure(number: int, size: int, kind: str) -> str:
-        found = probe(s.program, ["hash", "--kind", kind, "--bytes", str(size), "--cpus", str(cpu)], s.duration_s)
-        results.append(dict.fromkeys(KEYS) | found | {"round": number})
-        return results[-1]["error"] or f"{significant(found['bytes_per_s'] / 1e6)} MB/s"
-    complete = perform_all([(f"{kind} of {size_text(size)}, round {number}", s.duration_s + STARTING_S,
-                             functools.partial(measure, number, size, kind))
-                            for number in range(1, s.rounds + 1) for size in arguments.sizes for kind in arguments.kinds])
-    settings = {"cpu": cpu, "rounds": s.rounds, "duration_s": s.duration_s, "interrupted": not complete}
-    write_results(hash_table(results, f"medians of {s.rounds} rounds on CPU {cpu}"),
-                  {"quintet": build.version, "command": "hash", "environment": machine.finish(), "settings": settings,
-                   "ratios": conclude(results), "published": PUBLISHED, "results": results}, s.json_file)
-    return 0 if complete else 130
+    def measure(size: int, kind: str) -> Result:
+        return dict.fromkeys(KEYS) | probe(s.program, ["hash", "--kind", kind, "--bytes", str(size), "--cpus", str(cpu)],
+                                           s.duration_s)
+    document = run_probes("hash", s, build, [(f"{kind} of {size_text(size)}", functools.partial(measure, size, kind))
+                                             for size in arguments.sizes for kind in arguments.kinds],
+                          lambda r: r["error"] or f"{significant(r['bytes_per_s'] / 1e6)} MB/s", cpu=cpu)
+    verdicts = order(document.results)
+    write_results(hash_table(document.results, f"medians of {s.rounds} rounds on CPU {cpu}"), document.raw() | {
+        "ratios": conclude(document.results), "verdicts": verdicts, "published": PUBLISHED}, s.json_file)
+    return status_of(verdicts, document.interrupted)

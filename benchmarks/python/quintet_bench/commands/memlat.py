@@ -3,18 +3,20 @@
 import argparse
 import functools
 import glob
+import itertools
 import os
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..build import Build
 from ..columns import aligned
-from ..machine import Environment, allowed_cpus, parse_cpus, read_text
-from ..measuring import UsualRuns, add_measuring_options, settings_of
+from ..demands import Verdict, at_least, demand, status_of, tempered
+from ..machine import allowed_cpus, parse_cpus, read_text
+from ..measuring import UsualRuns, add_measuring_options, run_probes, settings_of
 from ..options import Parser
-from ..probe import STARTING_S, probe
-from ..progress import perform_all
-from ..results import Sample, number, write_results
+from ..probe import probe
+from ..results import Result, Sample, number, write_results
 from ..text import grouped, mebibytes
 
 ABOUT = "Measures the latency of L1, L2, L3 and DRAM, and of a cache line between two CPUs"
@@ -82,7 +84,16 @@ def figures(latencies: list[Latency]) -> list[dict[str, Any]]:
              "min_ns": number(s.low), "max_ns": number(s.high), "rounds": list(map(number, s.values))} for one, s in samples]
 
 
-def memlat_table(results: list[dict[str, Any]], unknown: list[str]) -> str:
+def order(results: list[dict[str, Any]]) -> list[Verdict]:
+    """A load from each level takes longer than one from the level below it."""
+    loads = [r for r in results if r["what"] == "load"]
+    ratios = [(below["name"], above["name"], Sample(tuple(a / b for a, b in zip(above["rounds"], below["rounds"]))))
+              for below, above in itertools.pairwise(loads)]
+    return [demand(f"{above}: {ratio.median:.2f} times as long as {below}", ratio, at_least(1), metric="ns", name=above,
+                   reference=below) for below, above, ratio in ratios]
+
+
+def memlat_table(results: list[dict[str, Any]], unknown: list[str], verdicts: Sequence[Verdict] = ()) -> str:
     rows = [[r["name"], size_text(r["bytes"]), f"{r['median_ns']:.2f} ns", f"{r['min_ns']:.2f} to {r['max_ns']:.2f}"]
             for r in results]
     out = ("a load that waits for the previous one, and one line's way from a CPU to another\n" +
@@ -91,6 +102,7 @@ def memlat_table(results: list[dict[str, Any]], unknown: list[str]) -> str:
     if len(loads) > 1 and loads[-2]["median_ns"] >= 0.7 * loads[-1]["median_ns"]:
         out += (f"  {loads[-2]['name']} is hardly faster than {loads[-1]['name']}: others use it at the same time, or it is "
                 "smaller than the kernel says\n")
+    out += "".join(f"  -> {one['sentence']}\n" for one in verdicts)
     return out + "\nNot known:\n" + "".join(f"  {text}\n" for text in unknown)
 
 
@@ -102,16 +114,16 @@ def add_options(parser: Parser, build: Build) -> None:
 
 
 def run(arguments: argparse.Namespace, build: Build) -> int:
-    s, machine = settings_of(arguments, build, DEFAULT, QUICK), Environment(build)
+    s = settings_of(arguments, build, DEFAULT, QUICK)
     latencies, unknown = make_latencies(arguments.cpus or allowed_cpus())
 
-    def measure(one: Latency) -> str:
+    def measure(one: Latency) -> Result:
         one.ns.append(probe(s.program, one.probe, s.duration_s)["ns_per_load" if one.bytes else "ns_one_way"])
-        return f"{one.ns[-1]:.2f} ns"
-    complete = perform_all([(f"{one.name}, round {number}", s.duration_s + STARTING_S, functools.partial(measure, one))
-                            for number in range(1, s.rounds + 1) for one in latencies])
+        return {"name": one.name, "ns": one.ns[-1]}
+    document = run_probes("memlat", s, build, [(one.name, functools.partial(measure, one)) for one in latencies],
+                          lambda r: f"{r['ns']:.2f} ns")
     results = figures(latencies)
-    document = {"quintet": build.version, "command": "memlat", "environment": machine.finish(), "interrupted": not complete,
-                "results": results, "not_known": unknown}
-    write_results(memlat_table(results, unknown), document, s.json_file)
-    return 0 if complete else 130
+    verdicts = tempered(order(results), document.results)
+    write_results(memlat_table(results, unknown, verdicts), document.raw() | {
+        "interrupted": document.interrupted, "results": results, "verdicts": verdicts, "not_known": unknown}, s.json_file)
+    return status_of(verdicts, document.interrupted)

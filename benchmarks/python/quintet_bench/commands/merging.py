@@ -3,7 +3,6 @@
 import argparse
 import functools
 import json
-import math
 import signal
 import statistics
 import tempfile
@@ -13,14 +12,13 @@ from typing import Any, NamedTuple
 from ..build import Build
 from ..child import Child
 from ..columns import aligned
-from ..demands import Verdict, judged, status_of
+from ..demands import Verdict, at_least, at_most, demand, status_of, tempered
 from ..errors import RunError, UsageError
-from ..machine import Environment, cpu_text, read_text
-from ..measuring import UsualRuns, add_measuring_options, settings_of
+from ..machine import cpu_text, read_text
+from ..measuring import UsualRuns, add_measuring_options, run_probes, settings_of
 from ..options import Parser, list_of, number_in, parse_range
 from ..plan import Settings, place
 from ..probe import STARTING_S, probe
-from ..progress import perform_all
 from ..results import METRICS, Result, Sample, write_results
 from ..runner import PATIENCE_S, Observer, run_load
 from ..statistics import ratio_text
@@ -108,7 +106,7 @@ def flatness(results: list[Result]) -> list[Verdict]:
     """MB/s of messages of the smallest size over MB/s of those of the largest. Merging makes the throughput nearly flat."""
     sizes = sorted({int(low) for low, high in (r["sizes"].split("..") for r in results if ".." in r["sizes"]) if low == high})
     out = []
-    for variant, low, high in ((MERGED, FLAT, math.inf), (SINGLE, 0.0, STEEP)) if len(sizes) > 1 else ():
+    for variant, bound in ((MERGED, at_least(FLAT)), (SINGLE, at_most(STEEP))) if len(sizes) > 1 else ():
         runs = [[r["bytes_per_s"] for r in results if variant_of(r) == variant and r["sizes"] == f"{size}..{size}"]
                 for size in (sizes[0], sizes[-1])]
         if not (ratios := tuple(small / large for small, large in zip(*runs))):
@@ -116,8 +114,8 @@ def flatness(results: list[Result]) -> list[Verdict]:
         ratio = Sample(ratios)
         text = (f"{variant.label}: {size_text(sizes[0])} carry {significant(ratio.median)} of the MB/s of "
                 f"{size_text(sizes[-1])}")
-        out.append(judged(variant.about | {"from": sizes[0], "to": sizes[-1]}, "bytes_per_s", ratio, text, low, high))
-    return out
+        out.append(demand(text, ratio, bound, metric="bytes_per_s") | variant.about | {"from": sizes[0], "to": sizes[-1]})
+    return tempered(out, results)
 
 
 def merging_table(results: list[Result], about: str, columns: Columns = COLUMNS) -> str:
@@ -163,7 +161,7 @@ def add_options(parser: Parser, build: Build) -> None:
 
 
 def run(arguments: argparse.Namespace, build: Build) -> int:
-    a, s, machine, results = arguments, settings_of(arguments, build, DEFAULT, QUICK), Environment(build), list[Result]()
+    a, s = arguments, settings_of(arguments, build, DEFAULT, QUICK)
     cpus = [cpu_text(some) for some in place(s, build.workload("echo"))]
     sender = [s.program, "serve", "--model", a.model, "--engine", a.engine, "--workload", "ask", "--loops", "1",
               "--static-output", str(a.static_output), "--exit-with-parent"]
@@ -174,17 +172,11 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
     perform, columns = (measure_latency, LATENCY_COLUMNS) if a.latency else (measure, COLUMNS)
     compared, (title, form) = next(iter(columns.items()))
 
-    def task(number: int, sizes: str, variant: Variant) -> str:
-        results.append(perform(sender, s, cpus, sizes, variant) | {"round": number})
-        return f"{title} {form(results[-1][compared])}"
-    complete = perform_all([
-        (f"{sizes} B {variant.label}, round {number}", s.duration_s + STARTING_S,
-         functools.partial(task, number, sizes, variant))
-        for number in range(1, s.rounds + 1) for sizes in (["64"] if a.latency else a.sizes) for variant in variants])
-    settings: dict[str, Any] = {"model": a.model, "engine": a.engine, "static_output": a.static_output, "rounds": s.rounds,
-                                "duration_s": s.duration_s, "interrupted": not complete}
-    flat = flatness(results)
-    table = merging_table(results, f"{a.model} (sender on CPU {cpus[0]}, receiver on CPU {cpus[1]})", columns)
-    write_results(table, {"quintet": build.version, "command": "merging", "environment": machine.finish(),
-                          "settings": settings, "results": results, "flatness": flat}, s.json_file)
-    return status_of(flat, not complete)
+    kinds = [(f"{sizes} B {variant.label}", functools.partial(perform, sender, s, cpus, sizes, variant))
+             for sizes in (["64"] if a.latency else a.sizes) for variant in variants]
+    document = run_probes("merging", s, build, kinds, lambda r: f"{title} {form(r[compared])}", model=a.model, engine=a.engine,
+                          static_output=a.static_output)
+    flat = flatness(document.results)
+    table = merging_table(document.results, f"{a.model} (sender on CPU {cpus[0]}, receiver on CPU {cpus[1]})", columns)
+    write_results(table, document.raw() | {"flatness": flat}, s.json_file)
+    return status_of(flat, document.interrupted)

@@ -11,7 +11,7 @@ from typing import Any
 from ..build import Build
 from ..child import Child
 from ..columns import SPREAD, Column, aligned, rows_text
-from ..demands import Verdict, exit_status, judged, tempered
+from ..demands import Verdict, at_most, demand, exit_status, tempered
 from ..errors import RunError, UsageError
 from ..foreign import require_files
 from ..machine import read_text
@@ -80,13 +80,13 @@ def frame_verdicts(results: Sequence[Result]) -> list[Verdict]:
         depth, model, each = row.first["pipeline"], row.first["model"], row.samples.get("receives_per_request")
         if each and row.first["receive_size"] == WHOLE:
             text = f"{model}, {depth} in flight for each connection: {significant(each.median)} receives of a message"
-            out.append(judged({"model": model, "pipeline": depth}, "receives_per_request", each, text, high=DEMANDED[depth]))
+            out.append(demand(text, each, at_most(DEMANDED[depth]), metric="receives_per_request", model=model, pipeline=depth))
     for model in dict.fromkeys(r["model"] for r in results):
         whole, off = (matching(model, pipeline=1, receive_size=size) for size in (WHOLE, OFF))
         if ratio := paired_ratio(results, "framed", CPU, whole, off):
             text = (f"{model}: the read cache changes CPU per request by {100 * ratio.median - 100:+.1f} %, which is "
                     f"{100 / ratio.median - 100:+.1f} % requests for the same CPU; CPU with it over CPU without it")
-            out.append(judged({"model": model, "reference": "off"}, CPU, ratio, text, high=MOST_CPU))
+            out.append(demand(text, ratio, at_most(MOST_CPU), metric=CPU, model=model, reference="off"))
     return out
 
 
@@ -107,7 +107,7 @@ def ping_verdicts(results: Sequence[Result]) -> list[Verdict]:
         mbulk, inline = (matching(model, form=form.name) for form in (PING, INLINE))
         if ratio := paired_ratio(alike, PING.name, "p50_us", mbulk, inline):
             text = f"{model}: the p50 of PING_MBULK is {ratio.median:.2f} times that of PING_INLINE"
-            out.append(judged({"model": model}, "p50_us", ratio, text, high=MOST_BULK))
+            out.append(demand(text, ratio, at_most(MOST_BULK), metric="p50_us", model=model))
     return out
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ..build import Build
 from ..child import Child
 from ..columns import SPREAD, Column, rows_text
-from ..demands import demanded, exit_status, tempered
+from ..demands import at_least, demand, exit_status, tempered
 from ..foreign import add_example_options, example_program, free_port, pinned, raise_file_limit, require_files
 from ..machine import allowed_cpus
 from ..measuring import UsualRuns, add_measuring_options, run_plan, settings_of
@@ -18,10 +18,10 @@ from ..options import Parser, number_in, one_of
 from ..plan import Contender, Run, Settings
 from ..published import PUBLISHED
 from ..results import Document, Result, label_of, summarise, write_results
-from ..statistics import paired_ratio, ratio_json, ratio_text
+from ..statistics import paired_ratio, ratio_text
 from ..table import title_line
 from ..text import grouped, micros
-from ..verdict import CPU, SPEED, kept
+from ..verdict import CPU, SPEED
 from ..web import (NGINX_RELAY, await_accepting, example_command, installed, load_short, nginx_command, serving_hello,
                    stream_module)
 
@@ -96,9 +96,8 @@ def compose(document: Document, missing: dict[str, str]) -> dict[str, Any]:
     for peer in dict.fromkeys(r["peer"] for r in results if r["peer"]):
         for metric, word in WORDS.items():
             if ratio := paired_ratio(results, "short", metric, lambda r: not r["peer"], lambda r: r["peer"] == peer):
-                sentence = f"proxy has {ratio_text(ratio, word, peer)}"
-                row = ratio_json({"peer": peer}, metric, ratio) | {"sentence": sentence}
-                found.append(demanded(row, "at least 1" if metric == SPEED else None, kept(ratio, 1)))
+                found.append(demand(f"proxy has {ratio_text(ratio, word, peer)}", ratio,
+                                    at_least(1) if metric == SPEED else None, metric=metric, peer=peer))
     return document.figures() | {"ratios": tempered(found, results), "missing": missing, "published": PUBLISHED["proxies"]}
 
 

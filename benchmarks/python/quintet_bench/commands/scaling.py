@@ -7,7 +7,7 @@ from typing import Any
 
 from ..build import Build
 from ..columns import SPREAD, Column, rows_text
-from ..demands import Verdict, demanded, exit_status, tempered
+from ..demands import Verdict, at_least, demand, exit_status, tempered
 from ..errors import UsageError
 from ..foreign import add_example_options, example_program
 from ..machine import allowed_cpus, cpu_text
@@ -18,9 +18,9 @@ from ..published import PUBLISHED
 from ..redis_load import PING, RedisPrograms, measure_redis_load
 from ..results import Combination, Result, Sample, summarise, write_results
 from ..runner import Measure, Observer, load_command, measure_load, run_load
-from ..statistics import paired_ratio, ratio_json
+from ..statistics import paired_ratio
 from ..text import grouped, joined, micros, percent
-from ..verdict import CPU, SPEED, kept
+from ..verdict import CPU, SPEED
 from ..web import serving_hello
 
 ABOUT = "Measures how efficient more loops are: echo, http_hello and kv"
@@ -63,9 +63,9 @@ def efficiencies(results: Sequence[Result], apart: bool) -> list[Verdict]:
                    + ("was the bottleneck" if apart else "has no CPUs of its own"))
             rounds = f" (rounds from {percent(share.low)} to {percent(share.high)})" if len(share.values) > 1 else ""
             server = server_of({"workload": workload})
-            out.append(demanded(ratio_json({"server": server, "from": few, "to": many}, metric, share) | {
-                "sentence": f"{server}, from {few} to {many} loops: efficiency {percent(share.median)}{rounds}, by {how}"},
-                "linear, at least 100 %", kept(share, 1)))
+            out.append(demand(f"{server}, from {few} to {many} loops: efficiency {percent(share.median)}{rounds}, by {how}",
+                              share, at_least(1, "linear, at least 100 %"), metric=metric, server=server)
+                       | {"from": few, "to": many})
     return out
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from ..build import Build, Workload
 from ..child import Child
 from ..columns import SPREAD, Column, rows_text
-from ..demands import Verdict, exit_status, judged, tempered
+from ..demands import Verdict, at_least, at_most, demand, exit_status, tempered
 from ..errors import UsageError
 from ..foreign import raise_file_limit, require_files
 from ..idle import idle_figures
@@ -98,15 +98,14 @@ def latency_verdicts(results: Sequence[Result], work: str) -> list[Verdict]:
     awake = [r["p50_us"] for r in results if r["workload"] == work and not r["error"] and over("shm", True)(r)]
     if awake:
         p50 = Sample(tuple(awake))
-        out.append(judged({"transport": "shm", "spinning": True}, "p50_us", p50,
-                          f"shm, spinning: p50 of {significant(p50.median)} us", high=MOST_P50_US))
+        out.append(demand(f"shm, spinning: p50 of {significant(p50.median)} us", p50, at_most(MOST_P50_US), metric="p50_us",
+                          transport="shm", spinning=True))
     if lead := paired_ratio(results, work, "p50_us", over("tcp"), over("shm", True)):
-        out.append(judged({"transport": "tcp", "reference": "shm, spinning"}, "p50_us", lead,
-                          f"tcp, asleep: {significant(lead.median)} times the p50 of shm, spinning", low=LEAST_LEAD))
+        out.append(demand(f"tcp, asleep: {significant(lead.median)} times the p50 of shm, spinning", lead,
+                          at_least(LEAST_LEAD), metric="p50_us", transport="tcp", reference="shm, spinning"))
     if asleep := paired_ratio(results, work, "p50_us", over("shm"), is_doorbell):
-        out.append(judged({"transport": "shm", "reference": DOORBELL}, "p50_us", asleep,
-                          f"shm, asleep: {significant(asleep.median)} times the p50 of two threads with eventfds",
-                          high=MOST_OVER_DOORBELL))
+        out.append(demand(f"shm, asleep: {significant(asleep.median)} times the p50 of two threads with eventfds", asleep,
+                          at_most(MOST_OVER_DOORBELL), metric="p50_us", transport="shm", reference=DOORBELL))
     return out
 
 
@@ -119,8 +118,8 @@ def speed_verdicts(results: Sequence[Result], work: str) -> list[Verdict]:
             continue
         how = ", spinning" if spinning else ", asleep"
         text = f"{transport}{how}: {significant(ratio.median)} times the requests/s of tcp{how}"
-        about = {"transport": transport, "spinning": spinning, "reference": "tcp"}
-        out.append(judged(about, SPEED, ratio, text, low=LEAST_SPEED if transport == "shm" else 0))
+        out.append(demand(text, ratio, at_least(LEAST_SPEED) if transport == "shm" else None, metric=SPEED,
+                          transport=transport, spinning=spinning, reference="tcp"))
     return out
 
 
@@ -129,9 +128,8 @@ def memory_verdicts(results: Sequence[Result]) -> list[Verdict]:
     if not found:
         return []
     each = Sample(tuple(found))
-    return [judged({"transport": "shm"}, "bytes_per_connection", each,
-                   f"shm, idle: {grouped(each.median)} bytes of user space a connection, without its segment",
-                   high=MOST_IDLE_BYTES)]
+    return [demand(f"shm, idle: {grouped(each.median)} bytes of user space a connection, without its segment", each,
+                   at_most(MOST_IDLE_BYTES), metric="bytes_per_connection", transport="shm")]
 
 
 def conclude(results: Sequence[Result]) -> dict[str, list[Verdict]]:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from ..build import Build
-from ..demands import status_of
+from ..demands import Verdict, status_of
 from ..errors import UsageError
 from ..foreign import raise_file_limit, require_files
 from ..machine import Environment
@@ -140,6 +140,10 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
     if arguments.json:
         write_output(arguments.json, pretty({"command": "stress", "environment": machine.finish(), "interrupted": interrupted,
                                              "results": results}) + "\n")
-    verdicts = [demand for result in results for demand in result["demands"].values()]
-    verdicts += [{"demand": "no failure", "met": False} for result in results if result["failure"]]
-    return status_of(verdicts, interrupted)
+    return status_of(verdicts_of(results), interrupted)
+
+
+def verdicts_of(results: list[dict[str, Any]]) -> list[Verdict]:
+    """Those of one run each: a promise is broken or not, and the findings know which figures noise may have moved."""
+    return [*(one for result in results for one in result["demands"].values()),
+            *({"demand": "no failure", "met": False} for result in results if result["failure"])]

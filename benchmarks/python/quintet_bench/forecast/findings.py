@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..columns import aligned
-from ..results import Document, number
+from ..demands import Verdict, at_most, demand
+from ..results import Document, Sample, number
 from ..text import grouped, micros, percent, significant
 from .costs import LOOP_PER_THREAD, MODELS, MachineCosts
 from .runs import Row, fit, is_fitted, scenario_of
@@ -48,6 +49,13 @@ def errors(rows: list[Row], key: str) -> dict[str, Any] | None:
             "median": number(statistics.median(found)), "worst": number(max(found))} if found else None
 
 
+def honest(rows: list[Row]) -> list[Verdict]:
+    """Whether runs that nothing was fitted to are as simulated. Runs stand for rounds here."""
+    quiet = tuple(abs(row["cpu_error"]) for row in rows if row["cpu_error"] is not None and not row["disturbed"])
+    return [demand(f"held out, CPU for a request: off by {percent(statistics.median(quiet))}", Sample(quiet),
+                   at_most(BOUND, f"at most {percent(BOUND)}"), metric="cpu_error")] if quiet else []
+
+
 def conclude(document: Document, costs: MachineCosts, runs: list[Row], *question: Any) -> dict[str, Any]:
     """`question`: that of look_ahead(). After Ctrl-C nothing is simulated."""
     f: dict[str, Any] = {"forecast": [], "shapes": []}
@@ -64,7 +72,8 @@ def conclude(document: Document, costs: MachineCosts, runs: list[Row], *question
     sets = {name: [compared(run) for run in runs if is_fitted(run) == (name == "fitted")] for name in SETS}
     summaries = {name: {key: {"all": errors(rows, error), "undisturbed": errors([r for r in rows if not r["disturbed"]], error)}
                         for key, error, _, _ in FIGURES} for name, rows in sets.items()}
-    return document.figures() | {"costs": list(costs.table()), "errors": summaries} | sets | f
+    f |= {"verdicts": honest(sets["held_out"])} | sets
+    return document.figures() | {"costs": list(costs.table()), "errors": summaries} | f
 
 
 def listed(rows: list[Row], columns: Columns, left: Sequence[int] = (0,)) -> str:
@@ -137,7 +146,7 @@ def table(f: dict[str, Any]) -> str:
     out = _costs_text(f["costs"]) + "".join(_runs_text(name, f[name], f["errors"][name]) for name in SETS if f[name])
     if any(row["disturbed"] for name in SETS for row in f[name]):
         out += "  * other programs had more than 5 % of the CPUs in every round\n"
-    out += f["noise"] + "\n" if f["summary"] else ""
+    out += "".join(f"  -> {one['sentence']}\n" for one in f["verdicts"]) + (f["noise"] + "\n" if f["summary"] else "")
     for handler, rows in itertools.groupby(f["forecast"], lambda row: row["handler_us"]):
         out += _forecast_text(handler, list(rows))
     return out + "".join(map(_shape_text, f["shapes"]))

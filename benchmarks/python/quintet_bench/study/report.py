@@ -2,12 +2,13 @@
 """A study as text and JSON. A subject, what is known of one server, is a dict with the keys of the JSON."""
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 from typing import Any
 
 from ..columns import aligned
-from ..demands import Verdict, demanded
+from ..demands import Verdict, at_most, demand
 from ..results import Document, Sample, number, read_json
 from ..statistics import ratio_interval
 from ..table import Format, placement_text, shape_text
@@ -70,11 +71,12 @@ def changes(subjects: list[Subject]) -> list[Verdict]:
         one, two = (Sample(tuple(each["rate"] for each in s["caches"])) for s in pair)
         doubt = (" (too few misses for a rate)" if min(m["misses"] for m in middles) < FEW_MISSES else
                  " (within the noise)" if len(one.values) > 1 and one.overlaps(two) else "")
-        row = {"from": pair[0]["server"], "to": pair[1]["server"], "rate": list(map(number, rates)),
-               "misses_per_request": list(map(number, misses)), "sentence":
-               f"From {pair[0]['server']} to {pair[1]['server']} {_moves('the miss rate', rates, rate_text)}{doubt}; "
-               f"{_moves('the number of misses for a request', misses, significant)}."}
-        out.append(demanded(row, "the rate falls, as published", None if doubt else rates[1] < rates[0]))
+        text = (f"From {pair[0]['server']} to {pair[1]['server']} {_moves('the miss rate', rates, rate_text)}{doubt}; "
+                f"{_moves('the number of misses for a request', misses, significant)}.")
+        change = Sample(tuple(after / before for before, after in zip(one.values, two.values) if before) or (math.nan,))
+        out.append(demand(text, change, at_most(1, "the rate falls, as published"), decided=bool(doubt), rate=list(
+            map(number, rates)), misses_per_request=list(map(number, misses)), **{
+                "from": pair[0]["server"], "to": pair[1]["server"]}))
     return out
 
 

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: BSL-1.0
+"""`quintet-bench advise`: a program of yours under each model, driven by a load of yours, and which model to take."""
+import argparse
+import functools
+import re
+import shlex
+import socket
+import statistics
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from ..build import Build
+from ..child import Child
+from ..columns import aligned
+from ..demands import INTERRUPTED, NOT_MET, TOO_NOISY
+from ..errors import RunError
+from ..foreign import sample, spent_between
+from ..machine import allowed_cpus
+from ..measuring import add_output_options, run_probes
+from ..options import Parser, number_in, run_duration
+from ..plan import Settings
+from ..results import Result, Sample, write_results
+from ..statistics import ENOUGH_CONFIDENCE, ratio_interval
+from ..table import Format
+from ..text import grouped, joined, mebibytes, micros, percent, significant
+from ..verdict import BEARABLE, FOREIGN
+from ..web import await_accepting
+
+ABOUT = "Recommends a model for your own server under your own load"
+RATE = re.compile(r"([\d,]+(?:\.\d+)?) *(?:requests|transactions|messages|req)(?:/s\b| per second)|Requests/sec: +([\d.]+)|"
+                  r"Requests per second: +([\d.]+)|\btps = ([\d.]+)")
+LOAD_S, CLEARLY = 300.0, 0.03           # most for a load; a lead below 3 % is no reason
+COLUMNS: dict[str, tuple[str, Format]] = {
+    "rate": ("requests/s", grouped), "wall_s": ("load took", lambda s: micros(s * 1e6)),
+    "cpu_s": ("CPU", lambda s: micros(s * 1e6)), "switches": ("switches", grouped), "threads": ("threads", grouped),
+    "rss": ("memory", mebibytes), "waited_s": ("run queue", lambda s: micros(s * 1e6)), FOREIGN: ("others", percent)}
+WHY = {  # of the model that is taken: what speaks for its structure
+    "thread_per_connection": "a request that waits holds up nobody else",
+    "single_reactor": "one loop does it all: no locks, no handing over",
+    "reactor_pool": "workers keep long requests off the loop that reads and writes",
+    "loop_per_thread": "each connection stays on one loop, and nothing is handed over",
+    "loop_per_thread_pool": "loops keep cheap requests, and workers take the long ones"}
+
+
+def rate_of(output: str) -> float | None:
+    """Requests a second as the load tells them, of the last line that does. Known: redis-benchmark, wrk, hey, ab, pgbench and
+    quintet-bench load. Else the time that the load takes counts, which must then do a fixed amount of work."""
+    found: list[tuple[str, ...]] = RATE.findall(output.replace("\r", "\n"))
+    return float("".join(found[-1]).replace(",", "")) if found else None
+
+
+def used(before: dict[str, Any], now: dict[str, Any]) -> Result:
+    """What the server has used since a sample of /proc, and has now."""
+    spent = spent_between(before, now)
+    switches = [spent[key] for key in ("voluntary_switches", "involuntary_switches") if key in spent]
+    return {"switches": sum(switches) if switches else None, "threads": len(now["threads"]), "rss": now["rss"],
+            "waited_s": spent["run_queue_us"] / 1e6 if "run_queue_us" in spent else None,
+            "cpu_s": spent["cpu_s"], "wall_s": spent["wall_s"]}
+
+
+def highest(one: Result, other: Result) -> Result:
+    """Of two moments of a load: a thread that ends takes its counts with it."""
+    known = {key: [r[key] for r in (one, other) if r.get(key) is not None] for key in other}
+    return {key: max(values) if values else None for key, values in known.items()}
+
+
+class Load(threading.Thread):
+    """Reads what the load writes until it ends, while others watch the server."""
+
+    def __init__(self, child: Child) -> None:
+        super().__init__(daemon=True)
+        self.child, self.lines, self.error = child, list[str](), ""
+
+    def run(self) -> None:
+        deadline = time.monotonic() + LOAD_S
+        try:
+            self.lines += iter(functools.partial(self.child.line, deadline), None)
+            if self.child.wait(deadline) != 0:
+                self.error = f"the load {self.child.ending()}"
+        except (RunError, OSError, ValueError) as error:
+            self.error = str(error)
+
+
+def watched(pid: int, command: list[str]) -> Result:
+    """Runs the load, and watches the server in /proc, at most a twentieth of the time."""
+    before, seen = sample(pid), dict[str, Any]()
+    with Child("the load", command) as child:
+        load = Load(child)
+        load.start()
+        while load.is_alive():
+            start = time.monotonic()
+            seen = highest(seen, used(before, sample(pid)))
+            load.join(max(0.05, 20 * (time.monotonic() - start)))
+        if load.error:
+            raise RunError(load.error)
+        return highest(seen, used(before, sample(pid))) | {"rate": rate_of("\n".join([*load.lines, child.errors()]))}
+
+
+def perform(server: list[str], load: list[str], port: int, model: str) -> Result:
+    """One run under a model: its figures, or why it has none. The program's output is not read, so it goes nowhere."""
+    try:
+        with socket.socket() as attempt:
+            if not attempt.connect_ex(("127.0.0.1", port)):
+                raise RunError(f"another program listens on port {port}; end it first")
+        with Child("the server", ["sh", "-c", 'exec "$@" > /dev/null', "sh", *server], {"QUINTET_MODEL": model}) as child:
+            await_accepting(child, str(port))
+            return {"model": model, "error": None} | watched(child.pid, load)
+    except (RunError, OSError) as error:
+        return dict.fromkeys(COLUMNS) | {"model": model, "error": str(error)}
+
+
+def samples(results: Sequence[Result], key: str) -> dict[str, Sample]:
+    """By model; only of models all of whose rounds have the figure."""
+    out: dict[str, list[Any]] = {}
+    for r in results:
+        out.setdefault(r["model"], []).append(None if r["error"] else r[key])
+    return {model: Sample(tuple(values)) for model, values in out.items() if None not in values}
+
+
+def speeds(results: Sequence[Result]) -> dict[str, Sample]:
+    """What the load tells; else loads a second, by the time that it took."""
+    told = samples(results, "rate")
+    return told or {model: Sample(tuple(1 / s for s in one.values)) for model, one in samples(results, "wall_s").items()}
+
+
+def apart(best: Sample, other: Sample) -> bool | None:
+    """Whether the best is ahead of another by more than the noise and CLEARLY; None: there are too few rounds to tell."""
+    ratio = ratio_interval(best.values, other.values)
+    if not ratio or ratio.confidence < ENOUGH_CONFIDENCE:
+        return None
+    return ratio.low > 1 and ratio.ratio > 1 + CLEARLY
+
+
+def advise(results: Sequence[Result]) -> dict[str, Any]:
+    """The fastest model, or of those that cannot be told from it the one that needs least CPU for the same work. None: too
+    noisy, which is if nobody can be told apart by either, or if other programs had too much of the CPUs."""
+    speed, cpu = speeds(results), dict[str, Sample]()
+    failed = {r["model"]: r["error"] for r in results if r["error"]}
+    reasons = [f"{model} failed: {error}" for model, error in failed.items()]
+    if not speed:
+        return {"model": None, "as_good": [], "reasons": ["no model served the load", *reasons], "status": NOT_MET}
+    others = statistics.median(r[FOREIGN] for r in results if not r["error"])
+    if others > BEARABLE:
+        return {"model": None, "as_good": [], "status": TOO_NOISY,
+                "reasons": [f"too noisy: other programs had {percent(others)} of the CPUs", *reasons]}
+    order = sorted(speed, key=lambda model: -speed[model].median)
+    behind = {model: apart(speed[order[0]], speed[model]) for model in order[1:]}
+    level = [order[0], *(model for model in order[1:] if not behind[model])]
+    for one in level:                   # work for the CPU: the same load each time, unless it tells how much it did
+        rates, walls, spent = (samples(results, key).get(one) for key in ("rate", "wall_s", "cpu_s"))
+        assert walls and spent
+        works = [rate * wall for rate, wall in zip(rates.values, walls.values)] if rates else [1.0] * len(spent.values)
+        cpu[one] = Sample(tuple(work / max(used_s, 1e-9) for work, used_s in zip(works, spent.values)))
+    thrifty = max(level, key=lambda model: cpu[model].median)
+    saved = {model: apart(cpu[thrifty], cpu[model]) for model in level if model != thrifty}
+    as_good = [model for model, less in saved.items() if not less]
+    if len(speed) > 1 and len(as_good) == len(speed) - 1:
+        why = ("too few rounds to tell" if None in saved.values() else
+               "no model can be told from the others (does the program set config::model?)")
+        return {"model": None, "as_good": list(speed), "status": TOO_NOISY, "reasons": [f"too noisy: {why}", *reasons]}
+    return {"model": thrifty, "as_good": as_good, "status": 0, "reasons": [
+        *_reasons(thrifty, level, order, speed, cpu), WHY.get(thrifty, ""), *reasons]}
+
+
+def _reasons(model: str, level: list[str], order: list[str], speed: dict[str, Sample], cpu: dict[str, Sample]) -> list[str]:
+    out, slower = [], [other for other in order if other not in level]
+    if slower:
+        ends = [significant(speed[model].median / speed[other].median) for other in (slower[0], slower[-1])]
+        out.append(f"it does {ends[0]} times what {slower[0]} does" +
+                   (f", and {ends[1]} times what {slower[-1]} does" if len(slower) > 1 else ""))
+    if len(level) > 1:
+        worst = min(level, key=lambda other: cpu[other].median)
+        out.append(f"{joined(level)} cannot be told apart by speed; of these it needs least CPU for the work, "
+                   f"{significant(cpu[worst].median / cpu[model].median)} times that of {worst}")
+    return out
+
+
+def table(results: Sequence[Result], advice: dict[str, Any]) -> str:
+    if not results:
+        return "Nothing was measured.\n"
+    known = {key: samples(results, key) for key in COLUMNS}
+    known = {key: of for key, of in known.items() if of}
+    rows = [["", *(COLUMNS[key][0] for key in known)]]
+    for model in sorted({r["model"] for r in results}, key=lambda one: -speeds(results).get(one, Sample((0.0,))).median):
+        rows.append([model, *(COLUMNS[key][1](of[model].median) if model in of else "-" for key, of in known.items())])
+    told = f"take {advice['model']}" if advice["model"] else "no recommendation"
+    good = f" As good: {joined(advice['as_good'])}." if advice["model"] and advice["as_good"] else ""
+    return aligned(rows) + f"  -> {told}: {'; '.join(filter(None, advice['reasons']))}.{good}\n"
+
+
+def add_options(parser: Parser, build: Build) -> None:
+    parser.description = (f"{ABOUT}. The program runs under each model by QUINTET_MODEL, in turns; it must not set\n"
+                          "config::model itself, and end by SIGTERM. Nothing of it changes.")
+    parser.option("--port", number_in(1, 65535), "where the program listens, at 127.0.0.1", required=True)
+    parser.option("--load", shlex.split, "the command that drives it, and ends: redis-benchmark, wrk, pgbench, or your own; if "
+                  "it tells no requests a second, its time counts, and it must do the same work each time", required=True)
+    parser.option("--models", build.model_list, "comma-separated names or numbers (default: all five)", default=build.models)
+    parser.option("--rounds", number_in(1, 1000), "runs of each model (default: 5)", default=5)
+    parser.option("--expect", run_duration, "how long a load takes, for the bar of progress (default: 5s)", default=5.0)
+    parser.option("--seed", number_in(0), "seed of the random order of runs (default: 1)", default=1)
+    add_output_options(parser)
+    parser.add_argument("server", nargs="+", metavar="COMMAND", help="after --: the program and its arguments")
+    parser.examples("quintet-bench advise --port 6380 --load 'redis-benchmark -p 6380 -t set -n 200000 -q' -- ./kv --port 6380",
+                    "quintet-bench advise --port 8080 --load 'wrk -d 5 http://127.0.0.1:8080/' --json advice.json -- ./server")
+
+
+def run(arguments: argparse.Namespace, build: Build) -> int:
+    s = Settings(build.program, rounds=arguments.rounds, duration_s=arguments.expect, warm_up_s=0, seed=arguments.seed,
+                 json_file=arguments.json)
+    kinds = [(model, functools.partial(perform, arguments.server, arguments.load, arguments.port, model))
+             for model in arguments.models]
+    document = run_probes("advise", s, build, kinds, lambda r: r["error"] or f"the load took {r['wall_s']:.2f} s",
+                          seed=s.seed, server=arguments.server, load=arguments.load, cpus=len(allowed_cpus()))
+    advice = advise(document.results)
+    write_results(table(document.results, advice), document.raw() | {"advice": advice}, s.json_file)
+    return INTERRUPTED if document.interrupted else advice["status"]
