@@ -64,10 +64,14 @@ endforeach()
 # Relative, so that an installed tree can be moved. The libraries' folder may be a deep one (lib/x86_64-linux-gnu).
 file(RELATIVE_PATH QUINTET_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" QUINTET_PC_PREFIX ${QUINTET_PC_PREFIX})
-foreach(package quintet quintet-bus)
+set(packages quintet quintet-bus)
+if(TARGET quintet_tls)
+  list(APPEND packages quintet-tls)
+endif()
+foreach(package IN LISTS packages)
   configure_file(cmake/${package}.pc.in ${PROJECT_BINARY_DIR}/${package}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 endforeach()
-install(FILES ${PROJECT_BINARY_DIR}/quintet.pc ${PROJECT_BINARY_DIR}/quintet-bus.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documents OPTIONAL)
 

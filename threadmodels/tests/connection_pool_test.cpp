@@ -19,6 +19,7 @@
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,9 +30,11 @@ namespace {
 
 namespace data = boost::unit_test::data;
 
-/// The upstream server answers a byte with a byte. 'q' is answered, then closes; 'Q' closes without an answer.
+/// The upstream server answers a byte with a byte. 'q' is answered, then closes; 'Q' closes without an answer; to 's'
+/// and 'w' it says nothing.
 const auto behind = [](connection& c, bytes in) {
   for (const char byte : in) {
+    if (byte == 's' || byte == 'w') continue;
     if (byte != 'Q') c.write("r");
     if (byte == 'q' || byte == 'Q') c.close();
   }
@@ -45,8 +48,10 @@ struct upstream : connection_pool {
   explicit upstream(event_loop& loop) : connection_pool(loop, *upstream_at, settings) {}
 };
 
-/// Forwards a byte to the upstream, and returns its answer, or an 'x'. "#" is answered with the pool's counts.
+/// Forwards a byte to the upstream, and returns its answer, or an 'x'; for an 's' it does not wait long. "#" is
+/// answered with the pool's counts.
 awaitable<char> forward(stream& s, char byte) {
+  const auto limit = s.with_deadline(byte == 's' ? s.loop().now() + std::chrono::milliseconds(5) : time_point::max());
   try {
     auto c = co_await s.loop().use<upstream>().get();
     co_await boost::asio::async_write(c.socket(), boost::asio::buffer(&byte, 1), boost::asio::deferred);
@@ -126,6 +131,16 @@ BOOST_DATA_TEST_CASE(nobody_behind, data::make(all_models), kind) {
   f.back.join();
   client c(f.front->port());
   BOOST_TEST(f.ask(c, "aa#") == "xx0");
+}
+
+BOOST_DATA_TEST_CASE(a_call_has_a_deadline, data::make(all_models), kind) {
+  fixture f(kind, {.max = 1});
+  client c(f.front->port()), other(f.front->port());
+  BOOST_TEST(f.ask(c, "s#a#") == "x0r1");  // the answer to the silent one could still come, so its socket is closed
+  const auto before = f.back->statistics().batches;
+  other.send("w");  // borrows the only socket of its loop
+  BOOST_TEST(eventually([&] { return f.back->statistics().batches > before; }));
+  BOOST_TEST(f.ask(c, "s") == "x");
 }
 
 BOOST_AUTO_TEST_CASE(an_idle_socket_is_closed_in_time) {

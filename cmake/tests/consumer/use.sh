@@ -17,9 +17,14 @@ ctest --test-dir build --output-on-failure --no-tests=error
 c++ -std=c++20 consumer.cpp -o by_pkg_config $(pkg-config --cflags --libs quintet)
 # shellcheck disable=SC2046
 c++ -std=c++20 bus_consumer.cpp -o bus_by_pkg_config $(pkg-config --cflags --libs quintet-bus)
+programs=(by_pkg_config bus_by_pkg_config)
+if [[ -n $(pkg-config --modversion quintet-tls 2> /dev/null) ]]; then
+  # shellcheck disable=SC2046
+  c++ -std=c++20 tls_consumer.cpp -o tls_by_pkg_config $(pkg-config --cflags --libs quintet-tls)
+  programs+=(tls_by_pkg_config)
+fi
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir quintet)
 export LD_LIBRARY_PATH
-./by_pkg_config
-./bus_by_pkg_config
+for program in "${programs[@]}"; do "./$program"; done
 includes=$(realpath "$(pkg-config --variable=includedir quintet)")
 [[ -e $includes/quintet/base/version.hpp ]] || { echo "pkg-config: $includes has no headers of Quintet" >&2; exit 1; }
