@@ -46,7 +46,7 @@ shown "$work/sweep.html" '<svg' '<polyline' 'var(--m2)' 'Requests a second over 
 grep -E '\{\{|nan|(src|href)="http' "$work/sweep.html" && fail 'the page has holes, or needs a network'
 shown "$work/table" 'connections' 'published' '190,000' '##' 'the rise: ' 'the fall: not judged' 'Noise:'
 shown "$work/sweep.json" '"command": "sweep"' '"axis": "connections"' '"values": [2, 10]' '"connections": 2' \
-  '"connections": 10' '"requests_per_s"' '"server_cpu_us_per_request"' '"p99_us"' '"published"' '"demand": null, "met": null, "part": "fall"'
+  '"connections": 10' '"requests_per_s"' '"server_cpu_us_per_request"' '"p99_us"' '"published"' '"part": "fall", "metric": "requests_per_s", "demand": null, "met": null'
 
 swept size --values 8,4k --models 4 --workload pipeline
 shown "$work/table" 'MB/s' '4,096' 'of its peak'
