@@ -41,7 +41,18 @@ constexpr std::array all_reasons{errc::end_of_stream,
                                  errc::request_cancelled,
                                  errc::deadline_passed,
                                  errc::draining,
-                                 errc::too_many_connections};
+                                 errc::too_many_connections,
+                                 errc::not_tls,
+                                 errc::tls_version_refused,
+                                 errc::tls_handshake_failed,
+                                 errc::tls_handshake_timeout,
+                                 errc::tls_certificate_missing,
+                                 errc::tls_certificate_expired,
+                                 errc::tls_certificate_refused,
+                                 errc::tls_no_protocol,
+                                 errc::tls_alert,
+                                 errc::tls_bad_record,
+                                 errc::tls_flood};
 
 BOOST_AUTO_TEST_CASE(each_reason_has_its_own_text) {
   std::set<std::string> texts;

@@ -142,6 +142,7 @@ BOOST_DATA_TEST_CASE(a_coroutine_that_awaits_learns_of_a_drain, data::make(all_m
 
 /// Works in a function of offload() until the connection has ended, and then writes.
 struct works_past_the_end {
+  std::atomic<bool>* begun;  // a function that the pool has not begun by the deadline never begins
   std::atomic<bool>* may_return;
   std::atomic<int>* refused;
   bool is_pooled;
@@ -149,7 +150,10 @@ struct works_past_the_end {
     s.write("working");
     s.flush();
     if (is_pooled) {
-      co_await s.offload([this] { may_return->wait(false); });
+      co_await s.offload([this] {
+        *begun = true;
+        may_return->wait(false);
+      });
     } else {
       asio::steady_timer t(s.get_executor(), 24h);
       (void)co_await t.async_wait(asio::as_tuple(asio::deferred));
@@ -159,12 +163,13 @@ struct works_past_the_end {
 };
 
 BOOST_DATA_TEST_CASE(output_after_the_deadline_of_a_drain_is_refused, data::make(all_models), kind) {
-  std::atomic<bool> may_return{false};
+  std::atomic<bool> begun{!is_pooled(kind)}, may_return{false};
   std::atomic<int> refused{0};
   running<server> srv(config{.model = kind, .threads = {.loops = 1}},
-                      works_past_the_end{&may_return, &refused, is_pooled(kind)});
+                      works_past_the_end{&begun, &may_return, &refused, is_pooled(kind)});
   client c(srv->port());
   BOOST_REQUIRE(c.receive(7) == "working");
+  BOOST_TEST(eventually([&] { return begun.load(); }));
   srv->drain(1ms);
   BOOST_TEST(eventually([&] { return srv->connections().count() == 0; }));
   may_return = true;
