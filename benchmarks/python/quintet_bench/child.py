@@ -8,10 +8,26 @@ import select
 import signal
 import subprocess
 import tempfile
+import threading
 import time
+from collections.abc import Iterator
 from typing import Self
 
 from .errors import RunError
+
+
+@contextlib.contextmanager
+def _postponed_interrupts() -> Iterator[list[int]]:
+    """Ctrl-C only counts within the block, which would leave a process behind. Only the main thread hears of it."""
+    counted: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield counted
+        return
+    before = signal.signal(signal.SIGINT, lambda number, _: counted.append(number))
+    try:
+        yield counted
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class Child:
@@ -21,27 +37,35 @@ class Child:
         self.name = name
         self._errors = tempfile.TemporaryFile()
         self._buffer = b""
-        try:
-            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._errors,
-                                             process_group=0, env={**os.environ, **(environment or {})})
-        except OSError as error:
-            raise RunError(f"cannot start {name}: {command[0]}: {error.strerror}") from error
+        with _postponed_interrupts() as interrupts:
+            try:
+                self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                                 stderr=self._errors, process_group=0,
+                                                 env={**os.environ, **(environment or {})})
+            except OSError as error:
+                raise RunError(f"cannot start {name}: {command[0]}: {error.strerror}") from error
         assert self._process.stdout
         self._output = self._process.stdout
+        if interrupts:
+            self.__exit__()
+            raise KeyboardInterrupt
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._process.poll() is None:
-            self.kill(signal.SIGTERM)
-            try:
-                self._process.wait(2)
-            except subprocess.TimeoutExpired:
-                self.kill(signal.SIGKILL)
-        self._process.wait()
-        self._output.close()
-        self._errors.close()
+        with _postponed_interrupts() as interrupts:
+            if self._process.poll() is None:
+                self.kill(signal.SIGTERM)
+                try:
+                    self._process.wait(2)
+                except subprocess.TimeoutExpired:
+                    self.kill(signal.SIGKILL)
+            self._process.wait()
+            self._output.close()
+            self._errors.close()
+        if interrupts:
+            raise KeyboardInterrupt
 
     @property
     def pid(self) -> int:

@@ -15,7 +15,7 @@ namespace quintet {
 /// A certificate and its key, each a file in PEM. The key has no password.
 struct tls_certificate {
   std::string chain_file;  ///< the server's own certificate first, then those that lead to a known CA
-  std::string key_file;
+  std::string key_file;    ///< of the server's own certificate
   /// Names that clients ask for (SNI): "example.org" or "*.example.org". Empty: the DNS names in the certificate.
   std::vector<std::string> server_names = {};
 };
@@ -54,7 +54,9 @@ class tls_context final : public handshake_source {
   /// Returns the days until the first of the certificates in use expires; negative: one has.
   [[nodiscard]] int days_to_expiry() const noexcept;
 
+  /// Looks for a ClientHello.
   [[nodiscard]] first_record examine(bytes first) const noexcept override;
+  /// Begins with the certificates in use, which the handshake and its filter keep.
   [[nodiscard]] std::unique_ptr<handshake> begin() override;
 
  private:
