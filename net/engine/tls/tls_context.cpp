@@ -20,7 +20,7 @@ using tls::tls_chains;
 constexpr int most_tries = 3;
 constexpr auto between_tries = std::chrono::milliseconds(20);
 
-const tls_options& checked(const tls_options& o) {
+tls_options checked(tls_options o) {
   if (o.certificates.empty()) throw config_error("tls: certificates is empty; it must have at least one");
   for (const std::string& name : o.protocols)
     if (name.empty() || name.size() > 255)
@@ -34,7 +34,8 @@ const tls_options& checked(const tls_options& o) {
 }  // namespace
 
 struct tls_context::state {
-  explicit state(tls_options o) : options(std::move(o)), in_use(std::make_shared<const tls_chains>(checked(options))) {}
+  explicit state(tls_options o)
+      : options(checked(std::move(o))), in_use(std::make_shared<const tls_chains>(options)) {}
 
   [[nodiscard]] std::shared_ptr<const tls_chains> chains() const {
     const std::lock_guard lock(mutex);
