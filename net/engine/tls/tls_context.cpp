@@ -34,8 +34,7 @@ tls_options checked(tls_options o) {
 }  // namespace
 
 struct tls_context::state {
-  explicit state(tls_options o)
-      : options(checked(std::move(o))), in_use(std::make_shared<const tls_chains>(options)) {}
+  explicit state(tls_options o) : options(checked(std::move(o))), in_use(std::make_shared<const tls_chains>(options)) {}
 
   [[nodiscard]] std::shared_ptr<const tls_chains> chains() const {
     const std::lock_guard lock(mutex);
