@@ -15,6 +15,8 @@ install(TARGETS ${tls_library} quintet_base quintet_net quintet_asio_engine quin
   quintet_bus quintet_quintet EXPORT quintetTargets
   LIBRARY COMPONENT library NAMELINK_COMPONENT development
   ARCHIVE COMPONENT development)
+# Builds what is installed without the tools.
+add_custom_target(quintet_libraries DEPENDS ${tls_library} quintet_testing quintet_bus)
 # The public headers (doc/reference.md) and the headers that they include, found at installation time.
 install(CODE "
   set(SOURCE_DIR [[${PROJECT_SOURCE_DIR}]])
