@@ -6,10 +6,11 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/quintet)
 
 # Components: `library` is what programs need at run time, `development` what their compilation needs, `documents` the
 # licence and texts, and `tools` is quintet-bench, which only `cmake --install <tree> --component tools` installs.
+set(tls_library)
+set(packages quintet quintet-bus)
 if(TARGET quintet_tls)
   set(tls_library quintet_tls)
-else()
-  set(tls_library)
+  list(APPEND packages quintet-tls)
 endif()
 install(TARGETS ${tls_library} quintet_base quintet_net quintet_asio_engine quintet_rebalancer quintet_testing quintet_threadmodels
   quintet_bus quintet_quintet EXPORT quintetTargets
@@ -66,10 +67,6 @@ endforeach()
 # Relative, so that an installed tree can be moved. The libraries' folder may be a deep one (lib/x86_64-linux-gnu).
 file(RELATIVE_PATH QUINTET_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" QUINTET_PC_PREFIX ${QUINTET_PC_PREFIX})
-set(packages quintet quintet-bus)
-if(TARGET quintet_tls)
-  list(APPEND packages quintet-tls)
-endif()
 foreach(package IN LISTS packages)
   configure_file(cmake/${package}.pc.in ${PROJECT_BINARY_DIR}/${package}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)

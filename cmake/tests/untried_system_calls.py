@@ -33,7 +33,7 @@ REASONS = {
     ('net/engine/passed_descriptors.cpp', 'ioctl'): (1, 'a count of bytes; the socket is closed either way'),
     ('net/engine/passed_descriptors.cpp', 'recvmsg'): (1, FAULTS + ': recv, without descriptors'),
     ('net/server/proxy_reader.cpp', 'recv'): (1, 'an error refuses the connection, as its end does in proxy_protocol_test'),
-    ('net/secure/securing_stream.cpp', 'system_call::receive'): (2, 'an error is an end of the peer; tls_test has resets'),
+    ('net/secure/securing_stream.cpp', 'system_call::receive'): (1, 'an error is an end of the peer; tls_test has resets'),
     ('net/secure/securing_stream.cpp', 'system_call::send'): (1, 'the same'),
     ('base/framing/proxy_protocol.cpp', 'inet_pton'): (1, 'converts a text; the proxy_protocol tests have wrong ones'),
     ('base/framing/proxy_protocol.cpp', 'inet_ntop'): (1, 'converts an address of a known family'),

@@ -2,6 +2,7 @@
 // securing_stream: receives, takes steps, sends; in the end hands the stream over with its filter.
 #include "securing_stream.hpp"
 
+#include "../engine/socket_services.hpp"
 #include "../engine/system_call.hpp"
 #include "securing_queue.hpp"
 
@@ -100,19 +101,12 @@ void securing_stream::take_step() noexcept try {
 
 // Nothing begins for a peer that left while it waited.
 error_code securing_stream::begin() {
-  if (const error_code gone = look_for_end()) return gone;
+  using enum socket_services::peer_state;
+  if (queue_.loop_.io().sockets().state_of_peer(socket_) != connected) return errc::end_of_stream;
   handshake_ = queue_.source_->begin();
   ++queue_.in_progress_;
   queue_.counters_.begun.add();
   return {};
-}
-
-error_code securing_stream::look_for_end() const noexcept {
-  char next = 0;
-  const ssize_t got = system_call::receive(socket_, &next, 1, MSG_DONTWAIT | MSG_PEEK);
-  if (got > 0 || system_call::is_for_now(got)) return {};
-  const error_code how = system_call::error_of(got);
-  return how ? how : errc::end_of_stream;
 }
 
 void securing_stream::try_step() {

@@ -53,7 +53,6 @@ class securing_stream : public event_channel,
   void try_step();
   [[nodiscard]] error_code begin();
   [[nodiscard]] bool send() noexcept;
-  [[nodiscard]] error_code look_for_end() const noexcept;
   void peer_ended(error_code how) noexcept;
   void start_timer() noexcept;
   void stop_watching() noexcept;

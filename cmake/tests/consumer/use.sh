@@ -18,7 +18,7 @@ c++ -std=c++20 consumer.cpp -o by_pkg_config $(pkg-config --cflags --libs quinte
 # shellcheck disable=SC2046
 c++ -std=c++20 bus_consumer.cpp -o bus_by_pkg_config $(pkg-config --cflags --libs quintet-bus)
 programs=(by_pkg_config bus_by_pkg_config)
-if [[ -n $(pkg-config --modversion quintet-tls 2> /dev/null) ]]; then
+if pkg-config --exists quintet-tls; then
   # shellcheck disable=SC2046
   c++ -std=c++20 tls_consumer.cpp -o tls_by_pkg_config $(pkg-config --cflags --libs quintet-tls)
   programs+=(tls_by_pkg_config)

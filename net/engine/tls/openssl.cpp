@@ -23,6 +23,15 @@ errc reason_of_certificate(const SSL& ssl) noexcept {
 
 }  // namespace
 
+names_ptr names_in(const X509& certificate) noexcept {
+  return names_ptr(static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(&certificate, NID_subject_alt_name, nullptr, nullptr)));
+}
+
+std::string_view view_of(const ASN1_STRING* text) noexcept {
+  const auto* const data = reinterpret_cast<const char*>(ASN1_STRING_get0_data(text));
+  return {data, static_cast<std::size_t>(ASN1_STRING_length(text))};
+}
+
 error_code reason_of_failure(const SSL& ssl, errc otherwise) noexcept {
   const unsigned long error = ERR_peek_last_error();  // earlier ones are of what it has called
   if (ERR_GET_REASON(error) == ERR_R_MALLOC_FAILURE) return make_error_code(boost::system::errc::not_enough_memory);

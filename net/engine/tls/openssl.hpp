@@ -6,10 +6,12 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 
 namespace quintet::tls {
 
@@ -24,6 +26,12 @@ using ssl_ptr = std::unique_ptr<SSL, freed_by<SSL_free>>;
 using context_ptr = std::unique_ptr<SSL_CTX, freed_by<SSL_CTX_free>>;
 using bio_ptr = std::unique_ptr<BIO, freed_by<BIO_free>>;
 using certificate_ptr = std::unique_ptr<X509, freed_by<X509_free>>;
+
+using names_ptr = std::unique_ptr<GENERAL_NAMES, freed_by<GENERAL_NAMES_free>>;
+
+/// Returns the subject alternative names; null: there are none.
+[[nodiscard]] names_ptr names_in(const X509& certificate) noexcept;
+[[nodiscard]] std::string_view view_of(const ASN1_STRING* text) noexcept;
 
 /// OpenSSL's list of errors belongs to the thread. It is empty before and after each of our calls.
 class empty_errors {

@@ -12,7 +12,7 @@ namespace quintet::tls {
 inline constexpr std::size_t header_size = 5;
 inline constexpr std::size_t longest_plain = 16 * 1024;              // of one record
 inline constexpr std::size_t longest_record = longest_plain + 2048;  // behind the header, encrypted (RFC 5246)
-/// What a record may be longer than its plain bytes, and a key update that precedes it: 29 and 27 bytes today.
+/// The most bytes that a record, with a key update before it, adds to its plain bytes: today 29 and 27.
 inline constexpr std::size_t most_overhead = 128;
 
 [[nodiscard]] constexpr std::size_t byte_at(bytes of, std::size_t i) noexcept {

@@ -6,8 +6,6 @@
 #include <limits>
 #include <new>
 
-#include <openssl/x509v3.h>
-
 namespace quintet::tls {
 namespace {
 
@@ -24,21 +22,17 @@ std::string in_lower_case(std::string_view name) {
   return lower;
 }
 
-std::vector<std::string> names_in(const SSL_CTX& context) {
-  using names_ptr = std::unique_ptr<GENERAL_NAMES, freed_by<GENERAL_NAMES_free>>;
-  const names_ptr all(static_cast<GENERAL_NAMES*>(
-      X509_get_ext_d2i(SSL_CTX_get0_certificate(&context), NID_subject_alt_name, nullptr, nullptr)));
+std::vector<std::string> server_names_of(const X509& certificate) {
+  const names_ptr all = names_in(certificate);
   std::vector<std::string> names;
   for (int i = 0; all && i < sk_GENERAL_NAME_num(all.get()); ++i) {
     const GENERAL_NAME& name = *sk_GENERAL_NAME_value(all.get(), i);
-    if (name.type != GEN_DNS) continue;
-    const auto* const text = reinterpret_cast<const char*>(ASN1_STRING_get0_data(name.d.dNSName));
-    names.emplace_back(text, static_cast<std::size_t>(ASN1_STRING_length(name.d.dNSName)));
+    if (name.type == GEN_DNS) names.emplace_back(view_of(name.d.dNSName));
   }
   return names;
 }
 
-/// What holds for all contexts. No session cache: tickets need none.
+/// Returns a context with the settings that all share. It has no session cache: tickets need none.
 context_ptr make_context(const tls_options& o) {
   context_ptr made(SSL_CTX_new(TLS_server_method()));
   if (!made) throw std::bad_alloc();
@@ -77,7 +71,8 @@ void tls_chains::add(const tls_options& options, const tls_certificate& files) {
   SSL_CTX_set_tlsext_servername_callback(c, &tls_chains::choose_chain);
   SSL_CTX_set_tlsext_servername_arg(c, this);
   if (!protocols_.empty()) SSL_CTX_set_alpn_select_cb(c, &tls_chains::choose_protocol, this);
-  for (const std::string& name : files.server_names.empty() ? names_in(*c) : files.server_names)
+  const std::vector<std::string> found = server_names_of(*SSL_CTX_get0_certificate(c));
+  for (const std::string& name : files.server_names.empty() ? found : files.server_names)
     by_name_.emplace_back(in_lower_case(name), c);
 }
 

@@ -23,7 +23,7 @@ struct tls_certificate {
 /// Selects whether clients show certificates. One that is shown must be valid.
 enum class tls_client_certificates : std::uint8_t { none, optional, required };
 
-/// What a server speaks, and to whom.
+/// The certificates, protocols and clients of a server.
 struct tls_options {
   std::vector<tls_certificate> certificates = {};  ///< at least one; the first is for clients that name no other server
   /// Protocols (ALPN) in the order of preference: "h2", "http/1.1", "postgresql". A client that names protocols, and

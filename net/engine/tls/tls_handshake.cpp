@@ -7,23 +7,16 @@
 #include <new>
 #include <string>
 
-#include <openssl/x509v3.h>
-
 namespace quintet {
 namespace {
 
-using tls::certificate_ptr;
+using tls::certificate_ptr, tls::view_of;
 
 /// Returns the bytes of all whole records.
 std::size_t size_of_whole(bytes in) noexcept {
   std::size_t whole = 0;
   while (const std::size_t next = tls::size_of_first(in.substr(whole))) whole += next;
   return whole;
-}
-
-std::string_view view_of(const ASN1_STRING* text) noexcept {
-  const auto* const data = reinterpret_cast<const char*>(ASN1_STRING_get0_data(text));
-  return {data, static_cast<std::size_t>(ASN1_STRING_length(text))};
 }
 
 std::string subject_of(const X509& certificate) {
@@ -66,9 +59,7 @@ std::string text_of(const GENERAL_NAME& name) {
 }
 
 std::vector<std::string> names_of(const X509& certificate) {
-  using names_ptr = std::unique_ptr<GENERAL_NAMES, tls::freed_by<GENERAL_NAMES_free>>;
-  const names_ptr all(
-      static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(&certificate, NID_subject_alt_name, nullptr, nullptr)));
+  const tls::names_ptr all = tls::names_in(certificate);
   std::vector<std::string> texts;
   for (int i = 0; all && i < sk_GENERAL_NAME_num(all.get()); ++i)
     if (std::string text = text_of(*sk_GENERAL_NAME_value(all.get(), i)); !text.empty())

@@ -13,7 +13,7 @@
 namespace quintet::tls {
 
 /// Has no buffer of its own: OpenSSL takes records from the memory that read() and accept() are given, and writes them
-/// into that of write() and shut_down(). What it writes at any other time, or for which there is no room, is kept as
+/// into that of write() and shut_down(). A record that it writes at any other time, or that finds no room, is kept as
 /// "late". One thread at a time; it stays where it is.
 class tls_link {
  public:
