@@ -69,11 +69,13 @@ def test_few_unanswered_runs_are_tolerated(document: Document, status: int, told
     assert told in said and bool(said) == bool(told)
 
 
-def test_commands_can_be_loaded_without_optional_packages() -> None:
+def test_commands_and_tests_can_be_loaded_without_optional_packages() -> None:
     listed = (HERE.parents[2] / "scripts/packages.txt").read_text()
     optional = [name.rstrip("3") for name in re.findall(r"^\w+ +\?python3-(\w+)", listed, re.MULTILINE)]
     assert "simpy" in optional
-    script = (f"import importlib, sys\nfor name in {optional}: sys.modules[name] = None\n"
+    optional.remove("pytest")   # which this test needs
+    script = (f"import importlib, sys, pytest\nfor name in {optional}: sys.modules[name] = None\n"
               f"for name in {sorted(path.stem for path in pathlib.Path(COMMANDS).glob('[a-z]*.py'))}:\n"
-              "    importlib.import_module('quintet_bench.commands.' + name)\n")
-    subprocess.run([sys.executable, "-c", script], check=True, cwd=HERE.parent)
+              "    importlib.import_module('quintet_bench.commands.' + name)\n"
+              f"sys.exit(pytest.main(['--collect-only', '-qq', {str(HERE)!r}]))\n")
+    subprocess.run([sys.executable, "-B", "-c", script], check=True, cwd=HERE.parent, stdout=subprocess.PIPE)

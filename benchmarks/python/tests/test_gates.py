@@ -10,7 +10,6 @@ from quintet_bench.bus_tables import ALL_TO_ALL
 from quintet_bench.commands import (accept, advise, allocators, compare, contention, diff, hash, memlat, merging, moon, peers,
                                     proxies, scaling, shm, stress, sweep)
 from quintet_bench.demands import exit_status, status_of
-from quintet_bench.forecast import findings as forecast
 from quintet_bench.main import COMMANDS
 from quintet_bench.options import STATUSES, Parser
 from quintet_bench.results import Document, Result, summarise
@@ -98,6 +97,8 @@ def of_stress(good: Good) -> int:
 
 
 def of_forecast(good: Good) -> int:
+    pytest.importorskip("simpy", reason="Python has no module simpy; apt-get install python3-simpy3")
+    from quintet_bench.forecast import findings as forecast
     return status_of(forecast.honest([{"cpu_error": 0.1 if well else -0.3, "disturbed": False} for well in good]))
 
 
