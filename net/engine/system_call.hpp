@@ -39,11 +39,12 @@
 namespace quintet::system_call {
 
 /// Converts a wait for epoll_wait and poll: -1 for engine::forever, else rounded up so that the wait never ends early.
+/// What is past waits for no time: a negative number would wait without a limit.
 inline int to_milliseconds(duration longest) noexcept {
   if (longest == engine::forever) return -1;
   constexpr std::int64_t ns_in_ms = 1'000'000;  // std::chrono::ceil takes three instructions more
   const std::int64_t ns = longest.count();
-  const std::int64_t ms = ns > 0 ? (ns - 1) / ns_in_ms + 1 : ns / ns_in_ms;
+  const std::int64_t ms = ns > 0 ? (ns - 1) / ns_in_ms + 1 : 0;
   return static_cast<int>(std::min<std::int64_t>(ms, std::numeric_limits<int>::max()));
 }
 

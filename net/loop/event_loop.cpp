@@ -128,8 +128,9 @@ template <bool Announces>
   counters_.turns.add();
   // A fresh time was read after the last handler: the timers have been compared with it.
   const auto is_fresh = [this] { return is_now_cached_ && now_at_ == counters_.batches.value(); };
+  // A timer started while others fired can be overdue.
   const duration longest = timers_.empty() ? engine::forever
-                           : is_fresh()    ? std::min(timers_.next() - now_, longest_sleep)
+                           : is_fresh()    ? std::clamp(timers_.next() - now_, duration::zero(), longest_sleep)
                                            : longest_wait(true);
   is_now_cached_ = false;  // the wait may be long
   if constexpr (Announces) sleep_.announce(sleep_place::in_engine);
@@ -283,6 +284,7 @@ bool event_loop::run_put_off() noexcept {
   is_now_cached_ = false;
   bool any = !deferred_.empty() && run_deferred();
   if (!fair_work_.empty()) any |= fair_work_.run_fair_tasks();
+  is_now_cached_ = false;
   return any;
 }
 
@@ -352,6 +354,7 @@ void detail::posted_function::run(work_item& item) noexcept {
   const std::unique_ptr<posted_function> self(static_cast<posted_function*>(&item));
   const callback_scope scope(callback::posted, nullptr, self->type_);
   self->call();
+  event_loop::current()->invalidate_now();  // the function may have taken long
 }
 
 }  // namespace quintet

@@ -7,13 +7,14 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace quintet::testing {
 
-/// Holds one stream. The test calls the channel's functions itself; poll() dispatches nothing.
+/// Holds one stream. The test calls the channel's functions itself; poll() does what the test says.
 class scripted_engine final : public engine {
  public:
   /// The script and the record. Must outlive the engine.
@@ -25,6 +26,7 @@ class scripted_engine final : public engine {
     std::optional<bool> more = {};              ///< result of has_more(); none: counted, as for a socket
     bool detaches = true;                       ///< engine_capabilities::can_detach
     error_code add_fails = {};                  ///< result of add()
+    std::function<bool(duration)> polls = {};   ///< does what poll() does; none: nothing
     // The record:
     std::string sent = {};                  ///< the accepted bytes
     std::vector<std::size_t> offered = {};  ///< the size of each send
@@ -37,7 +39,7 @@ class scripted_engine final : public engine {
   /// Returns whether the stream has asked to receive in place.
   [[nodiscard]] static bool offers_space(const channel& c) noexcept { return kind_of(c) == kind::in_place_stream; }
 
-  bool poll(duration) override { return false; }
+  bool poll(duration longest) override { return journal_.polls && journal_.polls(longest); }
   void wake() noexcept override {}
   error_code add(channel& c, stream_handle&& handle) override {
     if (!is_stream(c)) return unsupported();
