@@ -42,7 +42,7 @@ struct probe_clock {
   using rep = duration::rep;
   using period = duration::period;
   using time_point = std::chrono::time_point<probe_clock>;
-  static constexpr bool is_steady = true;
+  [[maybe_unused]] static constexpr bool is_steady = true;
   static time_point now() noexcept {
     if (current) current->probe();
     return time_point(std::chrono::steady_clock::now().time_since_epoch());
