@@ -47,13 +47,14 @@ enum class errc {
   malformed_proxy_header,   ///< what a proxy sent first is no PROXY header, or one longer than `proxy.max_size`
   missing_proxy_header,     ///< a proxy has not sent a whole PROXY header within `proxy.timeout`, or before it closed
   too_many_connections,     ///< `max_connections` are open already, with `refuse_when_full`
-  not_tls,                  ///< the peer has not begun with a ClientHello, but with plain text or anything else
+  not_tls,                  ///< the peer has not begun with a TLS handshake, but with plain text or anything else
   tls_version_refused,    ///< the peer speaks only versions before TLS 1.2, or `only_tls_1_3` is set and it lacks that
   tls_handshake_failed,   ///< the peer has sent a broken handshake, or both sides have no cipher in common
   tls_handshake_timeout,  ///< a handshake was not complete within `handshakes.timeout`
   tls_certificate_missing,  ///< the client has sent no certificate, and it must have one
-  tls_certificate_expired,  ///< the client's certificate is not in force: expired, or not valid yet
-  tls_certificate_refused,  ///< the client's certificate leads to no CA of `client_ca_file`, or is broken
+  tls_certificate_expired,  ///< the peer's certificate is not in force: expired, or not valid yet
+  tls_certificate_refused,  ///< the peer's certificate leads to no CA that is trusted, or is broken
+  tls_name_mismatch,        ///< the server's certificate is for other names than the destination's
   tls_no_protocol,          ///< none of the protocols that the client has named (ALPN) is served
   tls_alert,                ///< the peer has sent an alert: it refuses, for example, the server's certificate
   tls_bad_record,           ///< a record is too long, or was changed on the way

@@ -8,6 +8,7 @@ namespace {
 loop_tuning tuning_of(const client_config& c) {
   loop_tuning t = c.loop;
   t.shared_memory |= c.connecting.upgrade != connection_upgrade::none;
+  t.filters |= c.connecting.tls != nullptr;
   return t;
 }
 

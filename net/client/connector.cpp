@@ -6,8 +6,11 @@
 #include "../engine/shm/endpoint.hpp"
 #include "../engine/shm/offer.hpp"
 #include "../engine/socket_services.hpp"
+#include "../engine/system_call.hpp"
 #include "../loop/executor.hpp"
 #include "../loop/placing.hpp"
+#include "../secure/client_handshakes.hpp"
+#include "../secure/securing_stream.hpp"
 #include "resolver.hpp"
 
 #include <algorithm>
@@ -51,6 +54,7 @@ class connector::attempt final : public attempt_entry,
     loop_.defer(*this);
   }
   stream_handle take() noexcept { return {std::exchange(handle_, -1), std::move(carried_)}; }
+  [[nodiscard]] const address& at() const noexcept { return to_.at; }
 
  private:
   void on_connected(error_code result) noexcept override {
@@ -115,6 +119,43 @@ void connector::attempt::on_event() noexcept try {
   owner_.attempt_ended(*this, detail::reason_of_exception());
 }
 
+/// The handshake of the address that has answered. It owns the stream until then.
+class connector::secured final : public securing_stream {
+ public:
+  secured(connector& owner, securing_queue& queue, stream_handle&& stream, std::string server)
+      : securing_stream(queue), owner_(&owner), stream_(std::move(stream)), server_(std::move(server)) {}
+  void start() noexcept { securing_stream::start(stream_.get()); }
+  /// Ends the handshake without telling the owner.
+  void abandon() noexcept {
+    loop_ = &owner_->loop_;
+    owner_ = nullptr;
+    stop();
+  }
+
+ private:
+  [[nodiscard]] std::string_view server_name() const noexcept override { return server_; }
+  void finished(error_code failed, std::unique_ptr<transport> carried, bytes last_words) noexcept override;
+
+  connector* owner_;
+  event_loop* loop_ = nullptr;
+  stream_handle stream_;
+  const std::string server_;
+};
+
+// The server is told why; a server that has gone cannot be.
+void connector::secured::finished(error_code failed, std::unique_ptr<transport> carried, bytes last_words) noexcept {
+  if (failed) {
+    if (!last_words.empty())
+      (void)system_call::send(stream_.get(), last_words.data(), last_words.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    (owner_ ? owner_->loop_ : *loop_).io().close(std::move(stream_));
+  } else {
+    stream_.set_carried(std::move(carried));
+  }
+  if (!owner_) return;
+  owner_->secured_ = nullptr;
+  owner_->finish(failed, std::move(stream_));
+}
+
 connector::connector(event_loop& loop, const connect_options& options, done_function done)
     : loop_(loop),
       options_(options),
@@ -123,6 +164,8 @@ connector::connector(event_loop& loop, const connect_options& options, done_func
       next_([this] { try_next(); }) {
   if (options_.upgrade != connection_upgrade::none && !loop_.options().tuning.shared_memory)
     throw config_error("upgrade is shared_memory; the loop's tuning.shared_memory must be true");
+  if (options_.tls && !loop_.options().tuning.filters)
+    throw config_error("tls is set; the loop's tuning.filters must be true");
 }
 
 connector::~connector() { clean_up(); }
@@ -133,6 +176,7 @@ void connector::start(const destination& to) noexcept {
   if (options_.timeout > duration::zero()) loop_.start(limit_, options_.timeout);
   if (!to.candidates().empty() || loop_.stopping()) return found({}, to.candidates());
   try {
+    if (options_.tls) host_ = to.host();
     resolver_ = std::make_unique<resolver>(loop_, to.host(), to.port(),
                                            [this](error_code failed, const auto& all) { found(failed, all); });
   } catch (...) {  // no thread for the lookup, no descriptors, no memory
@@ -167,7 +211,7 @@ std::vector<connector::candidate> connector::to_try(const std::vector<address>& 
 // Returns -1 and sets the reason, or the handle of a socket that connects.
 int connector::open(const candidate& to) noexcept {
   if (to.plain) return shm::connect_for_offer(to.at, last_failure_);
-  if (!options_.may_be_server || to.at.is_unix())
+  if (options_.tls ? !to.at.is_unix() : !options_.may_be_server || to.at.is_unix())
     return loop_.io().sockets().connect(to.at, last_failure_, options_.socket);
   last_failure_ = make_error_code(boost::system::errc::operation_not_supported);
   return -1;
@@ -193,12 +237,27 @@ void connector::try_next() noexcept {
 }
 
 void connector::attempt_ended(attempt& which, error_code failed) noexcept {
-  if (!failed) return finish({}, which.take());
+  if (!failed) return connected(which.take(), which.at());
   last_failure_ = failed;
   pending_attempts_.erase(pending_attempts_.iterator_to(which));
   which.end();
   next_.cancel();
   try_next();  // no delay: the attempt has ended
+}
+
+// The time limit goes on. Other attempts end.
+void connector::connected(stream_handle stream, const address& at) noexcept {
+  if (!options_.tls) return finish({}, std::move(stream));
+  end_attempts();
+  try {
+    std::string server = host_.empty() ? at.host() : host_;
+    secured_ =
+        new secured(*this, loop_.use<client_handshakes>().of(options_.tls), std::move(stream), std::move(server));
+  } catch (const std::bad_alloc&) {
+    loop_.io().close(std::move(stream));
+    return finish(make_error_code(boost::system::errc::not_enough_memory));
+  }
+  secured_->start();
 }
 
 void connector::abort() noexcept { finish(errc::stopped); }
@@ -218,8 +277,13 @@ void connector::clean_up() noexcept {
   if (!std::exchange(joined_, false)) return;
   loop_.leave(*this);
   limit_.cancel();
-  next_.cancel();
   resolver_.reset();
+  if (secured_) std::exchange(secured_, nullptr)->abandon();
+  end_attempts();
+}
+
+void connector::end_attempts() noexcept {
+  next_.cancel();
   pending_attempts_.clear_and_dispose([](attempt_entry* a) { static_cast<attempt*>(a)->end(); });
 }
 

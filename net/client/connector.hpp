@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// connector: one attempt to connect: looks a name up, tries its addresses (RFC 8305), keeps the first that answers.
+// connector: one attempt to connect: looks a name up, tries its addresses (RFC 8305), keeps the first that answers, and
+// makes TLS of it.
 #pragma once
 
 #include "../loop/event_loop.hpp"
@@ -11,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace quintet {
@@ -20,18 +22,22 @@ class resolver;
 /// With connect_options::upgrade, asks each Unix address for shared memory first. The loop must serve it. While the
 /// engine cannot watch handles, that is not possible.
 ///
+/// With connect_options::tls, the handshake is part of the attempt. No other address is tried if it fails. The loop's
+/// engine must be able to watch handles.
+///
 /// Connects on any loop. If the engine cannot watch handles, because it blocks in another call, the loop's guest does.
 ///
 /// The done function is called once, on the loop, never within start(). It gets a stream, which it then owns, or an
-/// error. The errors are the system's for the last failed address, the resolver's, errc::connect_timeout, and
-/// errc::stopped when the loop stops. The function may destroy the connector. If it throws, `handler_errors` counts
-/// that, and the stream stays its own.
+/// error. The errors are the system's for the last failed address, the resolver's, those of a TLS handshake,
+/// errc::connect_timeout, and errc::stopped when the loop stops. The function may destroy the connector. If it throws,
+/// `handler_errors` counts that, and the stream stays its own.
 class connector final : private loop_member {
  public:
   /// Gets the result of the attempt.
   using done_function = std::function<void(error_code failed, stream_handle stream)>;
 
-  /// [loop] `done` must not be empty. Throws config_error if the options ask for an upgrade that the loop cannot serve.
+  /// [loop] `done` must not be empty. Throws config_error if the options ask for an upgrade or for TLS that the loop
+  /// cannot serve.
   connector(event_loop& loop, const connect_options& options, done_function done);
   /// [loop] Cancels the attempt without calling the done function.
   ~connector();
@@ -43,6 +49,7 @@ class connector final : private loop_member {
 
  private:
   class attempt;
+  class secured;
   struct attempt_entry : boost::intrusive::list_base_hook<> {};
   using callback = callback_timer<std::function<void()>>;
 
@@ -55,6 +62,8 @@ class connector final : private loop_member {
   [[nodiscard]] int open(const candidate& to) noexcept;
   void try_next() noexcept;
   void attempt_ended(attempt& which, error_code failed) noexcept;
+  void connected(stream_handle stream, const address& at) noexcept;
+  void end_attempts() noexcept;
   void abort() noexcept override;
   void finish(error_code why, stream_handle stream = {}) noexcept;
   void clean_up() noexcept;
@@ -65,10 +74,12 @@ class connector final : private loop_member {
   bool joined_ = false;
   callback limit_, next_;
   std::unique_ptr<resolver> resolver_;
+  std::string host_;  // for TLS; empty: addresses were given
   std::vector<candidate> candidates_;
   std::size_t tried_ = 0;
   // Each owns itself: an event for it may be in the current batch.
   boost::intrusive::list<attempt_entry> pending_attempts_;
+  secured* secured_ = nullptr;  // owns itself: the handshake in progress
   error_code last_failure_;
 };
 

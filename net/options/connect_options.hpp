@@ -8,13 +8,17 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 
 namespace quintet {
 
 /// The options of one attempt to connect.
 struct connect_options {
-  duration timeout = std::chrono::seconds(10);  ///< name lookup and connecting together; zero: the system's
-  socket_options socket = {};                   ///< buffers, keep_alive, user_timeout
+  duration timeout = std::chrono::seconds(10);  ///< name lookup, connecting and `tls` together; zero: the system's
+  /// TLS for each connection: a tls_client_context, which many clients may share. Null: plain. IP addresses and host
+  /// names only. A handshake has 10 s at most. See doc/tls.md.
+  std::shared_ptr<handshake_source> tls = {};
+  socket_options socket = {};  ///< buffers, keep_alive, user_timeout
   /// shared_memory: for a Unix destination, asks its server for shared memory first. Without it, the connection uses
   /// the Unix socket.
   connection_upgrade upgrade = connection_upgrade::none;

@@ -13,6 +13,7 @@ void validate(const connection_pool_options& o) {
   validate(o.connecting);
   detail::require(o.connecting.upgrade == connection_upgrade::none, "pool.connecting.upgrade",
                   "is shared_memory; it must be none because a pool lends sockets");
+  detail::require(!o.connecting.tls, "pool.connecting.tls", "is set; it must be null because a pool lends sockets");
 }
 
 }  // namespace quintet

@@ -33,7 +33,10 @@ void securing_stream::start(int socket) noexcept {
   deadline_ = later(queue_.loop_.now(), queue_.limits_.timeout);
   if (const error_code refused = queue_.loop_.io().add(*this, socket_)) return finish(refused);
   start_timer();
+  if (queue_.source_->examine({}).is_whole) await_turn();
 }
+
+void securing_stream::stop() noexcept { finish(errc::stopped); }
 
 void securing_stream::start_timer() noexcept {
   const duration left = between(queue_.loop_.now(), deadline_);
@@ -81,6 +84,10 @@ void securing_stream::look_at_input() noexcept {
     if (first.failed) return finish(first.failed);
     if (!first.is_whole) return;
   }
+  await_turn();
+}
+
+void securing_stream::await_turn() noexcept {
   (handshake_ ? queue_.begun_ : queue_.new_).push_back(*this);
   queue_.schedule();
 }
@@ -103,7 +110,7 @@ void securing_stream::take_step() noexcept try {
 error_code securing_stream::begin() {
   using enum socket_services::peer_state;
   if (queue_.loop_.io().sockets().state_of_peer(socket_) != connected) return errc::end_of_stream;
-  handshake_ = queue_.source_->begin();
+  handshake_ = queue_.source_->begin(server_name());
   ++queue_.in_progress_;
   queue_.counters_.begun.add();
   return {};

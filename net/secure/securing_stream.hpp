@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// securing_stream: the handshake of one accepted connection, on a loop, before there is a session.
+// securing_stream: the handshake of one connection, accepted or connected, on a loop, before there is a session.
 #pragma once
 
 #include "../../base/work/work_item.hpp"
@@ -11,6 +11,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace quintet {
 
@@ -38,17 +39,22 @@ class securing_stream : public event_channel,
  protected:
   explicit securing_stream(securing_queue& queue) noexcept;
   virtual ~securing_stream() = default;
+  /// [loop] Ends the handshake; calls finished() with errc::stopped.
+  void stop() noexcept;
   /// [loop] The only call. Without an error, `carried` is for the engine. `last_words`: an alert that says why.
   /// `failed`: errc::stopped, end_of_stream or the system's error if the peer is gone, a reason of the handshake.
   virtual void finished(error_code failed, std::unique_ptr<transport> carried, bytes last_words) noexcept = 0;
 
  private:
   friend securing_queue;
+  /// [loop] Returns the name of the server, where this side is its client.
+  [[nodiscard]] virtual std::string_view server_name() const noexcept { return {}; }
   void on_event() override { receive(); }
   void expired() noexcept override;
   void receive() noexcept;
   bool receive_some();
   void look_at_input() noexcept;
+  void await_turn() noexcept;
   void take_step() noexcept;
   void try_step();
   [[nodiscard]] error_code begin();

@@ -27,7 +27,7 @@ struct outcome {
 };
 
 outcome connect(tls_context& context, tls_peer& peer) {
-  const auto shaking = context.begin();
+  const auto shaking = context.begin({});
   for (;;) {
     (void)peer.connect();
     std::string out;
@@ -130,7 +130,7 @@ BOOST_FIXTURE_TEST_CASE(a_handshake_outlives_a_reload, fixture) {
   tls_context context({.certificates = {{one.chain, one.key}}});
   tls_peer peer;
   (void)peer.connect();
-  const auto shaking = context.begin();
+  const auto shaking = context.begin({});
   one.write(second);
   BOOST_TEST(!context.reload());
   std::string out;

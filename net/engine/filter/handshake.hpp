@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace quintet {
 
@@ -34,7 +35,7 @@ class handshake {
   handshake() = default;
 };
 
-/// Begins the handshakes of one listener. All functions: [any thread].
+/// Begins the handshakes of one listener, or of one client. All functions: [any thread].
 class handshake_source {
  public:
   handshake_source(const handshake_source&) = delete;
@@ -45,10 +46,11 @@ class handshake_source {
     bool is_whole = false;
     error_code failed = {};  ///< it is none that a handshake can begin with
   };
-  /// Looks at the first bytes of a peer. A handshake needs much memory, so it begins once this record is whole.
+  /// Looks at the first bytes of a peer. A handshake needs much memory, so it begins once this record is whole. A
+  /// client speaks first: no bytes are all that it needs.
   [[nodiscard]] virtual first_record examine(bytes first) const noexcept = 0;
-  /// Throws std::bad_alloc.
-  [[nodiscard]] virtual std::unique_ptr<handshake> begin() = 0;
+  /// `server`: the name by which a client has found its server; empty for a listener. Throws std::bad_alloc.
+  [[nodiscard]] virtual std::unique_ptr<handshake> begin(std::string_view server) = 0;
 
  protected:
   handshake_source() = default;

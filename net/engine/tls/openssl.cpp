@@ -16,6 +16,9 @@ errc reason_of_certificate(const SSL& ssl) noexcept {
     case X509_V_ERR_CERT_HAS_EXPIRED:
     case X509_V_ERR_CERT_NOT_YET_VALID:
       return errc::tls_certificate_expired;
+    case X509_V_ERR_HOSTNAME_MISMATCH:
+    case X509_V_ERR_IP_ADDRESS_MISMATCH:
+      return errc::tls_name_mismatch;
     default:
       return errc::tls_certificate_refused;
   }

@@ -27,6 +27,7 @@ using context_ptr = std::unique_ptr<SSL_CTX, freed_by<SSL_CTX_free>>;
 using bio_ptr = std::unique_ptr<BIO, freed_by<BIO_free>>;
 using certificate_ptr = std::unique_ptr<X509, freed_by<X509_free>>;
 
+using octets_ptr = std::unique_ptr<ASN1_OCTET_STRING, freed_by<ASN1_OCTET_STRING_free>>;
 using names_ptr = std::unique_ptr<GENERAL_NAMES, freed_by<GENERAL_NAMES_free>>;
 
 /// Returns the subject alternative names; null: there are none.

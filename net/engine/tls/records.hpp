@@ -26,6 +26,10 @@ inline constexpr std::size_t most_overhead = 128;
   const std::size_t size = header_size + length_of_first(in);
   return in.size() < size ? 0 : size;
 }
+/// Returns whether no record begins so: a type from 20 to 23, version 3.x.
+[[nodiscard]] constexpr bool is_no_record(bytes in) noexcept {
+  return (!in.empty() && (byte_at(in, 0) < 20 || byte_at(in, 0) > 23)) || (in.size() > 1 && byte_at(in, 1) != 3);
+}
 /// Returns whether the first record is longer than any may be. Its header suffices.
 [[nodiscard]] constexpr bool is_too_long(bytes in) noexcept {
   return in.size() >= header_size && length_of_first(in) > longest_record;

@@ -2,18 +2,14 @@
 // tls_chains: sets up one SSL_CTX for each certificate.
 #include "tls_chains.hpp"
 
+#include "tls_settings.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <new>
 
 namespace quintet::tls {
 namespace {
-
-[[noreturn]] void fail(const std::string& file, const std::string& why) {
-  throw config_error("tls: " + file + ": " + why);
-}
-
-int no_password(char*, int, int, void*) noexcept { return 0; }  // OpenSSL would ask at the terminal
 
 std::string in_lower_case(std::string_view name) {
   std::string lower(name);
@@ -32,41 +28,27 @@ std::vector<std::string> server_names_of(const X509& certificate) {
   return names;
 }
 
-/// Returns a context with the settings that all share. It has no session cache: tickets need none.
+/// Returns a context with the settings that all share.
 context_ptr make_context(const tls_options& o) {
-  context_ptr made(SSL_CTX_new(TLS_server_method()));
-  if (!made) throw std::bad_alloc();
+  context_ptr made = tls::make_context(*TLS_server_method(), o.only_tls_1_3);
   SSL_CTX* const c = made.get();
-  SSL_CTX_set_min_proto_version(c, o.only_tls_1_3 ? TLS1_3_VERSION : TLS1_2_VERSION);
-  SSL_CTX_set_cipher_list(c, "ECDHE+AESGCM:ECDHE+CHACHA20");
-  SSL_CTX_set_options(c, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE |
-                             SSL_OP_PRIORITIZE_CHACHA | (o.tickets == 0 ? SSL_OP_NO_TICKET : 0));
+  SSL_CTX_set_options(
+      c, SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA | (o.tickets == 0 ? SSL_OP_NO_TICKET : 0));
   SSL_CTX_set_num_tickets(c, o.tickets);
-  SSL_CTX_set_mode(c, SSL_MODE_RELEASE_BUFFERS);
-  SSL_CTX_set_read_ahead(c, 0);  // one SSL_read would work off hundreds of key updates
   SSL_CTX_set_max_early_data(c, 0);
-  SSL_CTX_set_session_cache_mode(c, SSL_SESS_CACHE_OFF);
-  SSL_CTX_set_default_passwd_cb(c, &no_password);
   return made;
 }
 
 }  // namespace
 
-tls_chains::tls_chains(const tls_options& options) {
+tls_chains::tls_chains(const tls_options& options) : protocols_(as_alpn(options.protocols)) {
   const empty_errors around;
-  for (const std::string& name : options.protocols) {
-    protocols_.push_back(static_cast<unsigned char>(name.size()));
-    protocols_.insert(protocols_.end(), name.begin(), name.end());
-  }
   for (const tls_certificate& files : options.certificates) add(options, files);
 }
 
 void tls_chains::add(const tls_options& options, const tls_certificate& files) {
   SSL_CTX* const c = contexts_.emplace_back(make_context(options)).get();
-  if (SSL_CTX_use_certificate_chain_file(c, files.chain_file.c_str()) != 1) fail(files.chain_file, text_of_error());
-  if (SSL_CTX_use_PrivateKey_file(c, files.key_file.c_str(), SSL_FILETYPE_PEM) != 1)
-    fail(files.key_file, text_of_error());
-  if (SSL_CTX_check_private_key(c) != 1) fail(files.key_file, "the key does not match " + files.chain_file);
+  use_certificate(*c, files);
   ask_clients(*c, options);
   SSL_CTX_set_tlsext_servername_callback(c, &tls_chains::choose_chain);
   SSL_CTX_set_tlsext_servername_arg(c, this);
@@ -81,9 +63,9 @@ void tls_chains::ask_clients(SSL_CTX& context, const tls_options& options) const
   if (options.clients == tls_client_certificates::none) return;
   const std::string& file = options.client_ca_file;
   STACK_OF(X509_NAME)* const names = SSL_load_client_CA_file(file.c_str());
-  if (!names) fail(file, text_of_error());
+  if (!names) fail_with_error(file);
   SSL_CTX_set_client_CA_list(&context, names);  // owns them
-  if (SSL_CTX_load_verify_locations(&context, file.c_str(), nullptr) != 1) fail(file, text_of_error());
+  trust(context, file);
   const bool is_required = options.clients == tls_client_certificates::required;
   SSL_CTX_set_verify(&context, SSL_VERIFY_PEER | (is_required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0), nullptr);
   static constexpr std::string_view id = "quintet";

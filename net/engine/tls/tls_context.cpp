@@ -22,9 +22,6 @@ constexpr auto between_tries = std::chrono::milliseconds(20);
 
 tls_options checked(tls_options o) {
   if (o.certificates.empty()) throw config_error("tls: certificates is empty; it must have at least one");
-  for (const std::string& name : o.protocols)
-    if (name.empty() || name.size() > 255)
-      throw config_error("tls: protocols has a name of " + std::to_string(name.size()) + " bytes; from 1 to 255");
   if ((o.clients == tls_client_certificates::none) != o.client_ca_file.empty())
     throw config_error("tls: client_ca_file must be set if clients show certificates, and only then");
   if (o.tickets > 16) throw config_error("tls: tickets is " + std::to_string(o.tickets) + "; it must be from 0 to 16");
@@ -89,7 +86,7 @@ handshake_source::first_record tls_context::examine(bytes first) const noexcept 
   return {.is_whole = tls::size_of_first(first) > 0};
 }
 
-std::unique_ptr<handshake> tls_context::begin() {
+std::unique_ptr<handshake> tls_context::begin(std::string_view) {
   std::shared_ptr<const tls_chains> chains = state_->chains();
   SSL_CTX& first = chains->first();
   return std::make_unique<tls_handshake>(first, std::move(chains));

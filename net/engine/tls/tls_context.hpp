@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace quintet {
@@ -57,7 +58,7 @@ class tls_context final : public handshake_source {
   /// Looks for a ClientHello.
   [[nodiscard]] first_record examine(bytes first) const noexcept override;
   /// Begins with the certificates in use, which the handshake and its filter keep.
-  [[nodiscard]] std::unique_ptr<handshake> begin() override;
+  [[nodiscard]] std::unique_ptr<handshake> begin(std::string_view) override;
 
  private:
   struct state;

@@ -98,16 +98,20 @@ std::shared_ptr<const tls_info> info_of(const SSL& ssl) {
 
 handshake::result tls_handshake::step(bytes in, std::string& out) {
   const bytes whole = in.substr(0, size_of_whole(in));
-  const bool is_broken = tls::is_too_long(in.substr(whole.size()));
-  if (whole.empty()) return {.failed = is_broken ? error_code(errc::tls_bad_record) : error_code()};
+  const bytes rest = in.substr(whole.size());
+  const bool is_broken = tls::is_no_record(rest) || tls::is_too_long(rest);
   tls::tls_link& link = filter_->link();
-  const auto done = link.accept(whole);
+  const bool speaks_first = !std::exchange(has_begun_, true) && !link.is_server();
+  const error_code broken = has_read_ || !whole.empty() ? errc::tls_bad_record : errc::not_tls;
+  if (whole.empty() && !speaks_first) return {.failed = is_broken ? broken : error_code()};
+  has_read_ |= !whole.empty();
+  const auto done = link.shake_hands(whole);
   out += std::exchange(link.late(), {});
   result r{.consumed = done.consumed, .is_done = done.is == tls::tls_link::state::ended, .failed = done.failed};
   if (r.is_done)
     filter_->set_info(info_of(link.ssl()));
   else if (!r.failed && is_broken)
-    r.failed = errc::tls_bad_record;
+    r.failed = broken;
   return r;
 }
 

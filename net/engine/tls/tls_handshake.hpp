@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// tls_handshake: a server's side of a TLS handshake, as steps on memory.
+// tls_handshake: one side of a TLS handshake, as steps on memory.
 #pragma once
 
 #include "../filter/handshake.hpp"
 #include "tls_filter.hpp"
 
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace quintet {
@@ -16,11 +17,14 @@ class tls_handshake final : public handshake {
   tls_handshake(SSL_CTX& of, std::shared_ptr<const void> alive)
       : filter_(std::make_unique<tls_filter>(of, std::move(alive))) {}
 
+  /// Before the first step of a client: the server's name. Throws std::bad_alloc.
+  void expect(const std::string& server, bool must_have_name) { filter_->link().expect(server, must_have_name); }
   result step(bytes in, std::string& out) override;
   std::unique_ptr<filter> take_filter() override;
 
  private:
   std::unique_ptr<tls_filter> filter_;
+  bool has_begun_ = false, has_read_ = false;
 };
 
 }  // namespace quintet

@@ -28,7 +28,24 @@ tls_link::tls_link(SSL_CTX& of) : ssl_(SSL_new(&of)) {
   BIO_set_init(bio.get(), 1);
   BIO* const both = bio.release();
   SSL_set_bio(ssl_.get(), both, both);
-  SSL_set_accept_state(ssl_.get());
+  if (is_server())
+    SSL_set_accept_state(ssl_.get());
+  else
+    SSL_set_connect_state(ssl_.get());
+}
+
+// A name may end with the root's dot, which certificates leave out.
+void tls_link::expect(const std::string& server, bool must_have_name) {
+  const empty_errors around;
+  const std::string name = server.ends_with('.') ? server.substr(0, server.size() - 1) : server;
+  const octets_ptr address(a2i_IPADDRESS(name.c_str()));
+  bool is_done = address || name.empty() || SSL_set_tlsext_host_name(ssl_.get(), name.c_str()) == 1;
+  if (must_have_name) {
+    SSL_set_hostflags(ssl_.get(), X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    is_done &= address ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl_.get()), name.c_str()) == 1
+                       : SSL_set1_host(ssl_.get(), name.c_str()) == 1;
+  }
+  if (!is_done) throw std::bad_alloc();
 }
 
 int tls_link::read_bio(BIO* bio, char* to, int size) noexcept {
@@ -69,7 +86,7 @@ tls_link::result tls_link::outcome(int returned, errc otherwise) const noexcept 
   }
 }
 
-tls_link::result tls_link::accept(bytes records) noexcept {
+tls_link::result tls_link::shake_hands(bytes records) noexcept {
   const empty_errors around;
   in_ = records;
   const int returned = SSL_do_handshake(ssl_.get());

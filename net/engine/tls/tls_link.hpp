@@ -12,9 +12,9 @@
 
 namespace quintet::tls {
 
-/// Has no buffer of its own: OpenSSL takes records from the memory that read() and accept() are given, and writes them
-/// into that of write() and shut_down(). A record that it writes at any other time, or that finds no room, is kept as
-/// "late". One thread at a time; it stays where it is.
+/// Has no buffer of its own: OpenSSL takes records from the memory that read() and shake_hands() are given, and writes
+/// them into that of write() and shut_down(). A record that it writes at any other time, or that finds no room, is kept
+/// as "late". One thread at a time; it stays where it is.
 class tls_link {
  public:
   /// Throws std::bad_alloc.
@@ -29,8 +29,11 @@ class tls_link {
     state is = state::working;
     error_code failed = {};
   };
+  /// For a client, before the handshake: names the server. A name is sent, an address is not. Throws std::bad_alloc.
+  void expect(const std::string& server, bool must_have_name);
+  [[nodiscard]] bool is_server() const noexcept { return SSL_is_server(ssl_.get()) == 1; }
   /// Goes on with the handshake; is `ended` when it is complete.
-  [[nodiscard]] result accept(bytes records) noexcept;
+  [[nodiscard]] result shake_hands(bytes records) noexcept;
   /// Decrypts at most one record with plain bytes. `ended`: close_notify has come.
   [[nodiscard]] result read(bytes records, std::span<char> plain) noexcept;
   /// Makes one record of all of `plain`, at most tls::longest_plain bytes. `produced` counts the bytes of records.
