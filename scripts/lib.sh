@@ -53,6 +53,13 @@ jobs() {
   echo "${QUINTET_JOBS:-$((cores < memory ? cores : memory))}"
 }
 
+# copy_consumer <sources> <folder>: a project outside of the sources, with the first programs of README and of the tutorial.
+copy_consumer() {
+  mkdir -p "$2"
+  cp "$1"/cmake/tests/consumer/* "$1/examples/tutorial/step1_echo.cpp" "$2"
+  awk '/^```cpp$/ {inside = 1; next} /^```$/ && inside {exit} inside' "$1/README.md" > "$2/readme_echo.cpp"
+}
+
 # quietly <log> <command...>: writes the output to a file, and prints the end of the file if the command fails.
 quietly() {
   local log=$1

@@ -15,7 +15,7 @@ MOST_FUNCTIONS, MOST_FLAGS = 60, 12
 
 # Class: allowed functions and flags, and the reason.
 WAIVED = {
-    'connection_facts': (0, 23),  # not states but arguments of next_step(), each a row of the table in doc/design_connection.md
+    'connection_facts': (0, 23),  # not states but arguments of next_step(), each a row of the table in doc/design.md
 }
 
 

@@ -92,5 +92,6 @@ first_line() {
 optional=()
 # shellcheck disable=SC2034
 [[ ! -x $examples/protobuf ]] || optional+=(protobuf)
-tutorial=(step1_echo step2_frames step3_session step4_shared step5_slow step6_limits)
+# The steps that take the common options. Step 1 stands alone.
+tutorial=(step2_frames step3_session step4_shared step5_slow step6_limits)
 models=(thread_per_connection single_reactor reactor_pool loop_per_thread loop_per_thread_pool)

@@ -11,7 +11,7 @@ refused() {
   [[ $out == "$2: "*"$1"* && $out != *$'\n'* ]] || fail "${*:2}: says '$out', without '$1'"
 }
 
-for example in echo echo_coroutine echo_static kv chat http_hello slow_query client_in_coroutine time embed proxy prefork postgres \
+for example in echo echo_coroutine echo_static primes kv chat http_hello slow_query client_in_coroutine time embed proxy prefork postgres \
   "${tutorial[@]}" "${optional[@]}"; do
   out=$("$examples/$example" --help) || fail "$example --help"
   [[ $out == *--port*'Try it:'* ]] || fail "$example --help prints $out"
@@ -50,6 +50,15 @@ for model in "${models[@]}"; do
     refused "127.0.0.1:$port" "$example" --port "$port"  # in use
     stop
   done
+done
+for model in "${models[@]}"; do
+  start primes --model "$model"
+  exec 4<> "/dev/tcp/127.0.0.1/$port"
+  printf 'ann\n10\nnonsense\n3\n' >&4
+  answer=$(timeout 60 head -n 6 <&4) || fail "primes: $model: '$answer' is too short"
+  [[ $answer == $'hello ann\n2\n3\n5\n7\n2' ]] || fail "primes: $model: '$answer'"
+  exec 4<&-
+  stop
 done
 # --listen replaces --address and --port.
 start echo --address 10.0.0.1 --listen 127.0.0.1:0

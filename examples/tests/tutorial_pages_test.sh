@@ -4,6 +4,7 @@
 #
 # A block ```console has lines "$ COMMAND", each before its output. After <!-- numbers vary --> all numbers of a block
 # may differ. The blocks of a page are one session of a shell. The ports of the pages, 71xx, become ports of this test.
+# A server that announces nothing has its address on its command line.
 # shellcheck source=examples/tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 pages=$(dirname "$0")/../../doc/tutorial
@@ -27,15 +28,41 @@ blocks() {
        /^```$/ && inside {inside = 0; how = ""} inside {print how $0}' "$1"
 }
 
+# wait_for_port <port>: waits until somebody listens there.
+wait_for_port() {
+  local i
+  for ((i = 0; i < 500; ++i)); do
+    ! (exec 9<> "/dev/tcp/127.0.0.1/$1") 2> /dev/null || return 0
+    sleep 0.02
+  done
+}
+
+# Where nc is missing: `nc -q 1 HOST PORT` sends its input, and prints the answer until the server closes.
+command -v nc > /dev/null || nc() {
+  python3 -c 'import socket, sys
+with socket.create_connection((sys.argv[3], int(sys.argv[4]))) as server:
+    server.sendall(sys.stdin.buffer.read())
+    server.shutdown(socket.SHUT_WR)
+    while some := server.recv(4096):
+        sys.stdout.buffer.write(some)' "$@"
+}
+
 # perform <command> <page>: runs the command, whose expected output is in $expected, and compares.
 perform() {
   local i
   case $1 in
     *' &')
-      [[ $(cat "$work/expected") =~ 127\.0\.0\.1:([0-9]+) ]] || fail "$2: '$1' announces no port"
       : > "$work/out"
-      eval "${1% &} --port ${BASH_REMATCH[1]} > $work/out 2>&1 &"
-      server_pid=$!
+      if [[ $1 =~ 127\.0\.0\.1:([0-9]+) ]]; then
+        eval "${1% &} > $work/out 2>&1 &"
+        server_pid=$!
+        wait_for_port "${BASH_REMATCH[1]}"
+      elif [[ $(cat "$work/expected") =~ 127\.0\.0\.1:([0-9]+) ]]; then
+        eval "${1% &} --port ${BASH_REMATCH[1]} > $work/out 2>&1 &"
+        server_pid=$!
+      else
+        fail "$2: '$1' announces no port"
+      fi
       for ((i = 0; i < 500; ++i)); do
         (($(wc -l < "$work/out") < $(wc -l < "$work/expected"))) || break
         sleep 0.02
@@ -66,7 +93,7 @@ run_page() {
     else
       echo "${line#* }" >> "$work/expected"
     fi
-  done 8< <(blocks "$1" | sed -E "s/\\b71([01][0-9])\\b/$prefix\\1/g; s|build/dev/examples/|$examples/|g")
+  done 8< <(blocks "$1" | sed -E "s/\\b71([01][0-9])\\b/$prefix\\1/g; s#build/dev/examples/|\\./(step1_)#$examples/\\1#g")
   [[ -z $command ]] || perform "$command" "$1"
   ((commands > 0)) || fail "$1 shows no command"
   [[ -z $server_pid ]] || fail "$1: does not end its server"

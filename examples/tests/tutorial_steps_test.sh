@@ -11,8 +11,26 @@ asked() {
   [[ $out == "$1" ]] || fail "$model: ${*:2}: '$out', not '$1'"
 }
 
+# start_step1: sets server_pid and port. Step 1 prints nothing, so this picks the port, and waits for a connection.
+start_step1() {
+  local tries
+  for ((tries = 0; tries < 50; ++tries)); do
+    port=$((20000 + RANDOM % 10000))
+    (exec 9<> "/dev/tcp/127.0.0.1/$port") 2> /dev/null || break
+  done
+  : > "$work/errors"
+  QUINTET_MODEL=$model "$examples/step1_echo" "127.0.0.1:$port" 2>> "$work/errors" &
+  server_pid=$!
+  for ((tries = 0; tries < 500; ++tries)); do
+    ! (exec 9<> "/dev/tcp/127.0.0.1/$port") 2> /dev/null || return 0
+    kill -0 "$server_pid" 2> /dev/null || fail "$model: step1_echo ended at once: $(cat "$work/errors")"
+    sleep 0.02
+  done
+  fail "$model: step1_echo accepts nothing at $port"
+}
+
 for model in "${models[@]}"; do
-  start step1_echo --model "$model"
+  start_step1
   exec 4<> "/dev/tcp/127.0.0.1/$port"
   echo hello >&4
   read -r -t 60 answer <&4 && [[ $answer == hello ]] || fail "$model: no echo"

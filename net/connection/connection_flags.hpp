@@ -10,7 +10,7 @@
 
 namespace quintet::detail {
 
-/// Life cycle of a connection. It only moves forward. doc/design_connection.md has the same diagram: change both.
+/// Life cycle of a connection. It only moves forward. doc/design.md has the same diagram: change both.
 ///
 ///   serving --drain()--> draining --close(), or all is answered--> closing --all is sent--> lingering --+
 ///      |                     |                                         |                                |

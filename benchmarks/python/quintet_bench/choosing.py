@@ -13,6 +13,12 @@ from .text import grouped, significant
 from .verdict import CPU, SPEED
 
 MODELS = ("thread_per_connection", "single_reactor", "reactor_pool", "loop_per_thread", "loop_per_thread_pool")
+TAKE_WHEN = {
+    "thread_per_connection": "handlers block, and connections are hundreds",
+    "single_reactor": "handlers are cheap, and shared state should need no locks",
+    "reactor_pool": "handlers compute or block, and I/O is little: it is all on one core",
+    "loop_per_thread": "handlers are cheap, and there are several cores: the default",
+    "loop_per_thread_pool": "some handlers are slow, or you do not know which"}
 SWEEP = "sweep_handler"
 NOT_MEASURED = filled("Handlers of 5, 20 and 50 us, and so the points where two models change places, are **not measured yet** "
                       "on a quiet machine. `quintet-bench sweep handler-us --rounds 5 --seed 1` finds the crossing points on "
@@ -58,14 +64,14 @@ def speed(row: Combination) -> float:
 
 
 def models(results: Results, workloads: Sequence[str]) -> str:
-    """requests/s of each model; those that lead are bold."""
+    """When to take each model, and its requests/s; those that lead are bold."""
     leaders = {workload: results.leaders(workload) for workload in workloads}
 
     def cell(workload: str, model: str) -> str:
         text = grouped(speed(results.row(workload, model)))
         return f"**{text}**" if model in leaders[workload] else text
-    return table(["requests/s", *(f"`{workload}`" for workload in workloads)],
-                 ([f"`{model}`", *(cell(workload, model) for workload in workloads)] for model in MODELS))
+    return table(["model", "take it when ...", *(f"`{workload}`" for workload in workloads)],
+                 ([f"`{model}`", TAKE_WHEN[model], *(cell(workload, model) for workload in workloads)] for model in MODELS))
 
 
 def choices(results: Results) -> str:
