@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-"""check_pages: each page of doc/ says in its first three lines for whom it is, is short, and is reached by links.
+"""check_pages: each page of doc/ says in its first three lines for whom it is, and is reached by links; all together are short.
 
-A page begins with "# Title", an empty line, and a line "For READERS ...". It has at most 250 lines, README.md at most 110.
+A page begins with "# Title", an empty line, and a line "For READERS ...". A page has the length of its subject, README.md at most
+110 lines. README.md and the pages of doc/ together have at most WORDS words: a page that grows takes words from another one.
 Decisions are pages for contributors, as their list says, so they need no such line. Links from README.md lead to each page."""
 import os
 import pathlib
@@ -10,8 +11,8 @@ import re
 import sys
 
 START, LIST = 'README.md', 'doc/decisions/README.md'
-BOUNDS = {START: 110}
-BOUND = 250
+LINES = 110  # of README.md
+WORDS = 97_100
 LINK = re.compile(r'\]\(([^)# ]+)[^)]*\)')
 FENCED = re.compile(r'^```.*?^```', re.MULTILINE | re.DOTALL)
 
@@ -37,12 +38,15 @@ def reached(pages):
     return found
 
 
-def complaints(pages):
+def complaints(pages, words=WORDS):
     found = reached(pages)
+    count = sum(len(text.split()) for name, text in pages.items() if name == START or name.startswith('doc/'))
+    if count > words:
+        yield f'doc/: {count} words; shorten a page, {words} are allowed'
     for name, text in sorted(pages.items()):
         lines = text.splitlines()
-        if len(lines) > (bound := BOUNDS.get(name, BOUND)):
-            yield f'{name}: {len(lines)} lines; split it along its meaning, {bound} are allowed'
+        if name == START and len(lines) > LINES:
+            yield f'{name}: {len(lines)} lines; {LINES} are allowed'
         if name.startswith('doc/') and not is_decision(name) and not any(line.startswith('For ') for line in lines[:3]):
             yield f'{name}:3: must say for whom the page is: "For authors of handlers: what it tells them."'
         if name not in found:

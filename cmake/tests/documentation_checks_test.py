@@ -61,8 +61,8 @@ class errors(unittest.TestCase):
 
 
 class pages(unittest.TestCase):
-    def complains(self, expected, files):
-        found = list(check_pages.complaints({'README.md': '[a](doc/a.md)\n', 'doc/a.md': '# A\n\nFor readers.\n', **files}))
+    def complains(self, expected, files, words=1000):
+        found = list(check_pages.complaints({'README.md': '[a](doc/a.md)\n', 'doc/a.md': '# A\n\nFor readers.\n', **files}, words))
         self.assertEqual(len(found), len(expected), found)
         for part, complaint in zip(expected, found):
             self.assertIn(part, complaint)
@@ -76,9 +76,14 @@ class pages(unittest.TestCase):
         self.complains([], {'doc/a.md': '# A\n\nFor readers: [1](decisions/1.md)\n', 'doc/decisions/1.md': '# 1\n\nIt waits.\n'})
 
     def test_lengths(self):
-        self.complains([], {'doc/a.md': '# A\n\nFor readers.\n' + 'x\n' * 247})
-        self.complains(['251 lines'], {'doc/a.md': '# A\n\nFor readers.\n' + 'x\n' * 248})
+        self.complains([], {'doc/a.md': '# A\n\nFor readers.\n' + 'x\n' * 900})
+        self.complains([], {'README.md': '[a](doc/a.md)\n' + 'x\n' * 109})
         self.complains(['111 lines'], {'README.md': '[a](doc/a.md)\n' + 'x\n' * 110})
+
+    def test_the_words_of_all_pages(self):
+        files = {'README.md': '[a](doc/a.md) [b](examples/b.md)\n', 'examples/b.md': 'It does not count.\n'}
+        self.complains([], files, words=6)
+        self.complains(['6 words'], files, words=5)
 
     def test_a_page_that_no_link_reaches(self):
         self.complains(['doc/b.md: no link'], {'doc/b.md': '# B\n\nFor readers.\n'})

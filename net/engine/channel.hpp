@@ -118,7 +118,7 @@ class stream_channel : public channel {
   /// bytes wait for it. send() would fail from now on. Bytes and on_receive_end() still follow, if reading is on.
   virtual void on_send_failed(error_code) {}
   /// [loop] Called at most once for each time that reading is stopped, when the peer has finished sending. Bytes and
-  /// on_receive_end() follow, if reading is on. Not every engine can tell (doc/writing_an_engine.md).
+  /// on_receive_end() follow, if reading is on. Not every engine can tell (doc/engines.md).
   virtual void on_peer_finished() {}
   /// [loop] Returns the space for the next bytes; called after receive_in_place(). An empty span ends receiving in
   /// place, and bytes go to on_received() again. The call may remove the stream.

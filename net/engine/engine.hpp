@@ -38,7 +38,7 @@ struct engine_capabilities {
   }
 };
 
-/// Each loop has one engine. Only wake() and capabilities() may be called from other threads. doc/writing_an_engine.md
+/// Each loop has one engine. Only wake() and capabilities() may be called from other threads. doc/engines.md
 /// shows how to write an engine.
 class engine {
  public:

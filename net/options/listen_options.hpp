@@ -64,7 +64,7 @@ struct shared_memory_options {
 };
 
 /// HAProxy's PROXY protocol, versions 1 and 2: each connection of a proxy begins with a header that names its client.
-/// See doc/listening.md.
+/// See doc/accepting.md.
 struct proxy_options {
   /// Networks of the proxies: "10.0.0.0/8", "::1", "unix:" (address_prefix). Others are refused. Empty: no header is
   /// read.

@@ -85,7 +85,7 @@ error_code server_core::try_open_session(event_loop& on, stream_handle&& stream,
 void server_core::open_session(event_loop& on, stream_handle stream, connection_permit permit) noexcept {
   const error_code failed = try_open_session(on, std::move(stream), std::move(permit));
   if (!failed) return;
-  // Not a refusal, which on_refused would be told of: that is for the loop that accepts. See doc/listening.md.
+  // Not a refusal, which on_refused would be told of: that is for the loop that accepts. See doc/limits.md.
   if (failed != errc::stopped)
     limiter_of(on).unopened_lines().report(host_.log, {severity::warning, "cannot open a connection", failed}, on.now(),
                                            // NOLINTNEXTLINE(bugprone-use-after-move): a failure has left the stream

@@ -83,7 +83,7 @@ BOOST_DATA_TEST_CASE(a_refusal, data::make(all_models), kind) {
       eventually([&] { return log.has("warning: 127.0.0.1:", "a connection is refused: max_connections_per"); }));
 }
 
-// Refused is what accept_limits and the thread model refuse: see doc/listening.md.
+// Refused is what accept_limits and the thread model refuse: see doc/limits.md.
 BOOST_DATA_TEST_CASE(a_handler_that_cannot_be_made_is_no_refusal, data::make(all_models), kind) {
   journal log;
   std::atomic<int> refusals{0};

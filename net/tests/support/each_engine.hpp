@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// each_engine: runs a test with each engine that this kernel supports and with the one of doc/writing_an_engine.md.
+// each_engine: runs a test with each engine that this kernel supports and with the one of doc/engines.md.
 #pragma once
 
 #include <quintet/net/engine/make_engine.hpp>

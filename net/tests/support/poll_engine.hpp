@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// poll_engine: the engine that doc/writing_an_engine.md shows: whole, by poll(2), and as plain as an engine can be.
+// poll_engine: the engine that doc/engines.md names: whole, by poll(2), and as plain as an engine can be.
 #pragma once
 
 #include <quintet/net/engine/socket_engine.hpp>
