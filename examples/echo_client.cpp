@@ -4,6 +4,7 @@
 // Each request counts once: in the second in which its reply comes, or in which it is lost. So the seconds add up to
 // the total, also with the requests that are in progress when a second ends, and when the program is told to end.
 #include "common/options.hpp"
+#include "common/tls_options.hpp"
 
 #include <quintet/net/asio.hpp>
 #include <quintet/net/stream.hpp>
@@ -111,6 +112,7 @@ struct asker {
 
 struct options {
   std::vector<quintet::destination> servers;
+  example::tls_trust trust;
   std::size_t connections = 1, count = 0, duration_s = 0, interval_ms = 0;
 };
 
@@ -123,7 +125,7 @@ int run(const options& o) {
     all.begin();
     all.finish(f.reason.message());
   };
-  quintet::client client({.connecting = {.timeout = patience},
+  quintet::client client({.connecting = {.timeout = patience, .tls = o.trust.context()},
                           .reconnect = quintet::reconnect_options{.cap = 1s},
                           .on_connect_failed = on_connect_failed,
                           .limits = {.idle_timeout = patience}},
@@ -141,8 +143,10 @@ int run(const options& o) {
 
 int main(int argc, char** argv) {
   options o;
-  example::command_line("echo_client", "Sends lines to echo servers, checks the replies, and counts them each second.")
-      .destinations("--server", o.servers, "an echo server; several: connections take them in turn [127.0.0.1:7007]")
+  example::command_line line("echo_client",
+                             "Sends lines to echo servers, checks the replies, and counts them each second.");
+  o.trust.add_to(line);
+  line.destinations("--server", o.servers, "an echo server; several: connections take them in turn [127.0.0.1:7007]")
       .number("--connections", o.connections, 1, 10'000, "connections, each with one request at a time")
       .number("--count", o.count, 0, 1'000'000'000'000, "requests of all connections together; 0: no limit")
       .number("--duration-s", o.duration_s, 0, 1'000'000, "seconds until the end; 0: no limit")

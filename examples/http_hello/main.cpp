@@ -3,46 +3,15 @@
 #include "session.hpp"
 
 #include "common/options.hpp"
-
-#ifdef QUINTET_EXAMPLE_TLS
-#include <quintet/net/tls.hpp>
-#endif
+#include "common/tls_options.hpp"
 
 #include <chrono>
-#include <memory>
-#include <string>
-
-namespace {
-
-/// Files of --tls-cert and --tls-key; none: plain HTTP.
-struct tls_files {
-  std::string certificate, key;
-
-  void add_to(example::command_line& line) {
-#ifdef QUINTET_EXAMPLE_TLS
-    line.text("--tls-cert", certificate, "speak TLS: the certificate and those that lead to a CA, in PEM", "FILE")
-        .text("--tls-key", key, "the certificate's key, in PEM", "FILE");
-#else
-    (void)line;  // built without OpenSSL
-#endif
-  }
-  void apply([[maybe_unused]] quintet::config& to) const {
-#ifdef QUINTET_EXAMPLE_TLS
-    if (certificate.empty() && key.empty()) return;
-    const auto context = std::make_shared<quintet::tls_context>(
-        quintet::tls_options{.certificates = {{certificate, key}}, .protocols = {"http/1.1"}});
-    for (quintet::listen_options& l : to.listen) l.tls = context;
-#endif
-  }
-};
-
-}  // namespace
 
 int main(int argc, char** argv) {
   auto config = quintet::config::public_defaults({"127.0.0.1:8080"});
   http_hello::limits limits;
   std::size_t patience_s = 20, linger_s = 1;
-  tls_files files;
+  example::tls_files files;
   example::command_line line("http_hello",
                              "An HTTP server that answers every request with the same object of 64 bytes.");
   line.server(config);
@@ -63,7 +32,8 @@ int main(int argc, char** argv) {
   example::set_send_timeout(config, std::chrono::seconds(patience_s));
   config.limits.linger_timeout = std::chrono::seconds(linger_s);
   try {
-    files.apply(config);
+    if (const auto tls = files.context({"http/1.1"}))
+      for (quintet::listen_options& l : config.listen) l.tls = tls;
     const http_hello::replies replies;
     quintet::server server(config, http_hello::session(replies, limits));
     example::serve("http_hello", config, server);

@@ -3,11 +3,27 @@
 #include "session.hpp"
 
 #include "common/options.hpp"
+#include "common/tls_options.hpp"
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
+
+namespace {
+
+// Throws config_error.
+void add_tls_listener(quintet::config& c, std::size_t port, const example::tls_files& files) {
+  const auto tls = files.context();
+  if (!tls) throw quintet::config_error("--tls-port is set; --tls-cert and --tls-key must be set, too");
+  const std::string host = quintet::address(c.listen.front().at).host();
+  if (host.empty()) throw quintet::config_error("--tls-port is set; the first address must be of IP");
+  c.listen.emplace_back(quintet::join_address(host, static_cast<std::uint16_t>(port)),
+                        quintet::listener_settings{.tls = tls});
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   auto config = quintet::config::public_defaults({"127.0.0.1:6380"});
@@ -16,12 +32,15 @@ int main(int argc, char** argv) {
   std::optional<std::size_t> request, input_total_mib, output_total_mib;
   std::size_t max_memory_mib = 256, send_timeout_s = 30, idle_timeout_s = 300, spin_us = 0;
   std::string unix_path;
-  example::command_line(
+  example::tls_files tls;
+  std::optional<std::size_t> tls_port;
+  example::command_line line(
       "kv",
       "Keys and values in memory, over the Redis protocol, version 2 or 3: GET, SET (EX PX NX XX), DEL, "
       "EXISTS, INCR, INCRBY, DBSIZE, FLUSHALL, PING, ECHO, QUIT, and what clients ask when they "
-      "connect: HELLO, CLIENT, SELECT 0, CONFIG GET, COMMAND, INFO. No passwords, no other types.")
-      .server(config)
+      "connect: HELLO, CLIENT, SELECT 0, CONFIG GET, COMMAND, INFO. No passwords, no other types.");
+  tls.add_to(line, "for --tls-port");
+  line.server(config)
       .number("--max-arguments", limits.arguments, 4, 1'000'000, "largest number of arguments of one request")
       .number("--max-bulk", limits.bulk, 1, gigabyte, "largest argument, in bytes")
       .optional_number("--max-request", request, 1, 2 * gigabyte,
@@ -36,6 +55,8 @@ int main(int argc, char** argv) {
               "seconds until a client that reads none of its replies is closed")
       .number("--idle-timeout-s", idle_timeout_s, 0, 1'000'000, "seconds until a silent client is closed; 0: never")
       .text("--unix", unix_path, "also serve clients on this host at unix:PATH, by socket and by shared memory", "PATH")
+      .optional_number("--tls-port", tls_port, 0, 65535,
+                       "also serve clients by TLS at this port of the first address; none: no TLS")
       .number("--spin-us", spin_us, 0, 100'000,
               "microseconds for which a loop looks for work before it sleeps; for shared memory")
       .try_it(
@@ -57,6 +78,7 @@ int main(int argc, char** argv) {
     config.listen.emplace_back("unix:" + unix_path,
                                quintet::listener_settings{.upgrade = quintet::connection_upgrade::shared_memory});
   try {
+    if (tls_port) add_tls_listener(config, *tls_port, tls);
     kv::store store(max_memory_mib * megabyte);
     quintet::server server(config, kv::session(store, limits, &config.log));
     example::serve("kv", config, server);

@@ -64,6 +64,39 @@ counts 0 5
 [[ $out == *'(a reply was wrong)'* ]] || fail "wrong replies: $out"
 stop INT
 
+# By TLS, from a server that is not ours. Python's is at hand; a certificate that nobody vouches for is refused.
+if "$examples/echo_client" --help | grep -q -- --tls-ca && command -v openssl > /dev/null; then
+  make_certificate
+  python3 - "$work" > "$work/tls" <<'PYTHON' &
+import socket, ssl, sys, threading
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain(f"{sys.argv[1]}/cert.pem", f"{sys.argv[1]}/key.pem")
+def echo(plain):
+    try:
+        with context.wrap_socket(plain, server_side=True) as peer:
+            while data := peer.recv(4096):
+                peer.sendall(data)
+    except OSError:
+        pass
+with socket.create_server(("127.0.0.1", 0)) as listener:
+    print(listener.getsockname()[1], flush=True)
+    while True:
+        threading.Thread(target=echo, args=(listener.accept()[0],), daemon=True).start()
+PYTHON
+  server_pid=$!
+  says '^[0-9]+$' "$work/tls"
+  port=$(< "$work/tls")
+  asks 0 --connections 3 --count 100 --tls-ca "$work/cert.pem"
+  counts 100 0
+  cp "$work/cert.pem" "$work/first.pem"
+  make_certificate
+  asks 1 --count 1 --tls-ca "$work/cert.pem"
+  [[ $out == *'CA that is trusted'* ]] || fail "a stranger's certificate: $out"
+  asks 1 --count 1
+  kill "$server_pid"
+  server_pid=''
+fi
+
 for wrong in '--server nonsense' '--connections 0' '--count -1' '--no-such-option'; do
   status=0
   # shellcheck disable=SC2086

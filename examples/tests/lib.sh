@@ -68,6 +68,12 @@ warned() {
   : > "$work/errors"
 }
 
+# make_certificate: key.pem and cert.pem in $work, for localhost and 127.0.0.1.
+make_certificate() {
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost \
+    -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -keyout "$work/key.pem" -out "$work/cert.pem" 2> /dev/null
+}
+
 # talk <port> <printf format> [seconds]: sends the text and prints the reply until the server closes. Default: 1 second.
 talk() {
   exec 3<> "/dev/tcp/127.0.0.1/$1"
