@@ -7,7 +7,7 @@ compiler=$1 include=$2
 check() {
   local file=$1 expected output status=0 errors
   expected=$(sed -n 's,^// error: ,,p' "$file")
-  output=$("$compiler" -std=c++20 -fsyntax-only -I"$include" "$file" 2>&1) || status=1
+  output=$("$compiler" -std=c++20 -fsyntax-only -Werror=return-type -I"$include" "$file" 2>&1) || status=1
   errors=$(grep -c 'error:' <<< "$output") || true
   if [[ ! $expected && $status == 0 ]]; then return; fi
   if [[ $expected && $errors == 1 && $output == *"$expected"* ]]; then return; fi

@@ -123,11 +123,14 @@ void connector::attempt::on_event() noexcept try {
 class connector::secured final : public securing_stream {
  public:
   secured(connector& owner, securing_queue& queue, stream_handle&& stream, std::string server)
-      : securing_stream(queue), owner_(&owner), stream_(std::move(stream)), server_(std::move(server)) {}
+      : securing_stream(queue),
+        loop_(owner.loop_),
+        owner_(&owner),
+        stream_(std::move(stream)),
+        server_(std::move(server)) {}
   void start() noexcept { securing_stream::start(stream_.get()); }
   /// Ends the handshake without telling the owner.
   void abandon() noexcept {
-    loop_ = &owner_->loop_;
     owner_ = nullptr;
     stop();
   }
@@ -136,8 +139,8 @@ class connector::secured final : public securing_stream {
   [[nodiscard]] std::string_view server_name() const noexcept override { return server_; }
   void finished(error_code failed, std::unique_ptr<transport> carried, bytes last_words) noexcept override;
 
+  event_loop& loop_;
   connector* owner_;
-  event_loop* loop_ = nullptr;
   stream_handle stream_;
   const std::string server_;
 };
@@ -147,7 +150,7 @@ void connector::secured::finished(error_code failed, std::unique_ptr<transport> 
   if (failed) {
     if (!last_words.empty())
       (void)system_call::send(stream_.get(), last_words.data(), last_words.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    (owner_ ? owner_->loop_ : *loop_).io().close(std::move(stream_));
+    loop_.io().close(std::move(stream_));
   } else {
     stream_.set_carried(std::move(carried));
   }
