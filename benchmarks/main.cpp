@@ -79,11 +79,14 @@ int main(int argc, char** argv) {
   quintet::bench::add_echo(app);
   quintet::bench::add_probe(app);
   quintet::bench::add_describe(app);
+  for (CLI::App* const command : app.get_subcommands([](CLI::App*) { return true; })) {
+    command->set_version_flag("--version", fmt::format("quintet-bench {}", quintet::version), "print the version");
+  }
   try {
     if (argc < 2 || !has_command(app, argv[1])) return run_python(argc, argv);
     app.parse(argc, argv);
     return 0;
-  } catch (const CLI::Success& e) {  // --help
+  } catch (const CLI::Success& e) {  // --help, --version
     return app.exit(e);
   } catch (const CLI::RuntimeError& e) {
     return e.get_exit_code();

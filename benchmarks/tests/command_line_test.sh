@@ -30,8 +30,11 @@ refused "--spin" load 127.0.0.1:9 --client blocking --spin 50us
 refused "--engine excludes --peer" serve --peer epoll --engine asio
 refused "it must be one of: automatic, epoll" compare --quick --engine kqueue
 refused "it must be one of: epoll, epoll-edge, blocking, asio, asio-coroutines, asio-uring, libevent, libuv, libev, asio-shared, asio-separate" serve --peer fork
-[ "$("$bench" --version)" = "quintet-bench $(sed -n 's/^#define QUINTET_VERSION_STRING "\(.*\)"/\1/p' "$(dirname "$0")/../../base/version.hpp")" ] ||
-  fail "--version: $("$bench" --version)"
+version="quintet-bench $(sed -n 's/^#define QUINTET_VERSION_STRING "\(.*\)"/\1/p' "$(dirname "$0")/../../base/version.hpp")"
+for command in "" serve load echo probe compare bus; do
+  # shellcheck disable=SC2086
+  [ "$("$bench" $command --version)" = "$version" ] || fail "$command --version: $("$bench" $command --version)"
+done
 for command in compare load; do  # a wrong path is refused before the run, and leaves nothing behind
   refused "is not a directory; make it first" $command --json "$work/none/x"
   [ ! -e "$work/none" ] || fail "$command --json made a directory"

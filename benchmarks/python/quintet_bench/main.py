@@ -38,6 +38,7 @@ def run(arguments: list[str], build: Build) -> int:
         raise UsageError(f'"{arguments[0]}" is not a command; it must be one of: {names}')
     module = importlib.import_module(f".commands.{arguments[0]}", __package__)
     parser = Parser(f"quintet-bench {arguments[0]}", module.ABOUT)
+    parser.add_argument("--version", action="version", version=f"quintet-bench {build.version}", help="print the version")
     module.add_options(parser, build)
     return int(module.run(parser.parse_args(arguments[1:]), build))
 

@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 from conftest import made_up
 from quintet_bench import bus_verdicts
+from quintet_bench.build import Build
 from quintet_bench.bus_tables import ALL_TO_ALL
 from quintet_bench.commands import (accept, advise, allocators, compare, contention, diff, hash, memlat, merging, moon, peers,
                                     proxies, scaling, shm, stress, sweep)
 from quintet_bench.demands import exit_status, status_of
-from quintet_bench.main import COMMANDS
+from quintet_bench.main import COMMANDS, run
 from quintet_bench.options import STATUSES, Parser
 from quintet_bench.results import Document, Result, summarise
 from quintet_bench.stress.findings import Findings
@@ -161,6 +162,13 @@ def test_every_command_has_a_gate() -> None:
 @pytest.mark.parametrize("good, status", [((True,) * 5, 0), ((False,) * 5, 1), ((True, False) * 3, 3), ((False,), 3)])
 def test_gates_fail_as_they_must(name: str, good: Good, status: int) -> None:
     assert GATES[name](good) == status
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_prints_the_version(name: str, build: Build, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run([name, "--version"], build)
+    assert ended.value.code == 0 and capsys.readouterr().out == f"quintet-bench {build.version}\n"
 
 
 def test_help_tells_the_statuses() -> None:
