@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: BSL-1.0
-"""Rewrites the marked blocks of the documentation: tables from doc/results, and the options of the commands.
+"""Rewrites the marked blocks of the documentation: tables from doc/results.
 
 A block lies between <!-- table: NAME ARGUMENT... --> and <!-- end -->. With --check nothing is written, and the exit status
 is 1 if a block differs."""
-import argparse
 import collections
 import functools
-import importlib
 import json
 import pathlib
 import re
@@ -15,10 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import choosing
-from .build import Build
 from .commands.compare import bottleneck_line, compose
 from .markdown import filled, listed, table
-from .options import STATUSES, Parser
 from .report.figures import Row, complete, shown
 from .report.others import SECTIONS
 from .report.page import read_other
@@ -29,8 +25,6 @@ PAGES = ("README.md", "doc/*.md", "doc/results/*.md")
 BLOCK = re.compile(r"(<!-- table: (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 COLUMNS = {"requests_per_s": "requests/s", "p99_us": "p99", "p999_us": "p99.9", "server_cpu_us_per_request": "CPU",
            "syscalls_per_request": "system calls", "futex_per_request": "futex calls", "heartbeat_p99_us": "heartbeat p99"}
-COMMON = {"--quick", "--warm-up", "--within", "--seed", "--json", "--html", "--program", "--loops", "--workers", "--offload",
-          "--engine", "--no-counters", "--no-peers"}
 
 
 def path_of(name: str) -> str:
@@ -91,27 +85,6 @@ def section(name: str, sentences: int | None = None) -> str:
     return "\n".join(tables) + caption(document) + ("\n" + told if told else "")
 
 
-def options(name: str) -> str:
-    """A command's own options and examples, or those that several commands share ("common"), for a program with all that a
-    build may have."""
-    build = Build.parse("quintet-bench", json.loads((ROOT / "benchmarks/python/tests/data/describe.json").read_text()))
-    module = importlib.import_module(f".commands.{'compare' if name == 'common' else name}", __package__)
-    parser = Parser(f"quintet-bench {name}", module.ABOUT)
-    parser.formatter_class = functools.partial(argparse.RawDescriptionHelpFormatter, width=150)
-    module.add_options(parser, build)
-    seen = {"help"}
-    for action in parser._actions:
-        if bool(COMMON & set(action.option_strings)) != (name == "common") or action.dest in seen:  # or it is an alias
-            action.help = argparse.SUPPRESS
-        seen.add(action.dest)
-    parser.epilog = (parser.epilog or "").removesuffix(STATUSES)
-    if name == "common":
-        parser.description = parser.epilog = None
-    _, _, text = parser.format_help().partition("\n\n")  # without the usage, which repeats the options
-    lines = [line for line in text.splitlines() if line and line not in ("options:", "positional arguments:")]
-    return "\n".join(("```", *lines, "```\n"))
-
-
 def budget() -> str:
     """The instructions of an echo. A row is a model, its handler's flavour and the connections, a column the settings."""
     counted = json.loads((ROOT / "benchmarks/budget/instructions.json").read_text())
@@ -126,7 +99,7 @@ def budget() -> str:
 BLOCKS: dict[str, Callable[..., str]] = {
     "budget": budget,
     "choices": lambda: choosing.choices(read("compare")), "compare": compare, "handler": handler_times,
-    "models": lambda *workloads: choosing.models(read("compare"), workloads), "options": options,
+    "models": lambda *workloads: choosing.models(read("compare"), workloads),
     "prices": lambda: choosing.prices(read("compare"), json.loads(pathlib.Path(path_of("stress_idle")).read_text())),
     "ratios": lambda: choosing.ratios(read("sweep")), "stress": lambda scenario: section(f"stress_{scenario}"),
     **{name: functools.partial(section, name) for name in ("sweep", "study", "contention", "memlat", "shm", "bus")}}

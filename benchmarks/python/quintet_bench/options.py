@@ -39,7 +39,12 @@ class Parser(argparse.ArgumentParser):
         self.add_argument(name, action="store_true", help=help_text.replace("%", "%%"))
 
     def examples(self, *lines: str) -> None:
+        """Each is a command line."""
         self.epilog = ("Example: " if len(lines) == 1 else "Examples:\n  ") + "\n  ".join(lines) + f"\n{self.epilog}"
+
+    def notes(self, *lines: str) -> None:
+        """What a reader of the tables has to know. It stands above the examples, which come first in the code."""
+        self.epilog = "\n".join((*lines, str(self.epilog)))
 
 
 def parse_duration(text: str) -> float:

@@ -155,6 +155,7 @@ def add_options(parser: Parser, build: Build) -> None:
     parser.examples("quintet-bench allocators --json allocators.json",
                     "quintet-bench allocators --models 4 --workload kv-set --shared-cpus --rounds 9",
                     "quintet-bench allocators --count instructions")
+    parser.notes("ratio: the CPU for a request over that with glibc in the same model and round. --count leaves out model 5.")
 
 
 def run(arguments: argparse.Namespace, build: Build) -> int:

@@ -111,6 +111,8 @@ def add_options(parser: Parser, build: Build) -> None:
     parser.option("--cpus", parse_cpus, "loads run on the first CPU; cache lines go from it to each of the others "
                   f"(default: all allowed CPUs, at most {MOST_PAIRS + 1})")
     parser.examples("quintet-bench memlat", "quintet-bench memlat --cpus 0,4,8 --rounds 9 --json memlat.json")
+    parser.notes("Loads go through a random cycle of cache lines, and each waits for the previous one. A line's way is one",
+                 "way.")
 
 
 def run(arguments: argparse.Namespace, build: Build) -> int:

@@ -158,6 +158,9 @@ def add_options(parser: Parser, build: Build) -> None:
     add_server_options(parser, build)
     parser.examples("quintet-bench moon --quick", "quintet-bench moon --models 4 --cache off,512,8k,64k --rounds 9",
                     "quintet-bench moon --redis --json pings.json")
+    parser.notes("cache: bytes that one receive takes at most; off takes the length and then exactly the rest, two receives a",
+                 "message. receives: receives for each message, from the server's start to its end. most in: the millisecond",
+                 "with most latencies.")
 
 
 def run(arguments: argparse.Namespace, build: Build) -> int:
