@@ -120,7 +120,8 @@ def test_conclusions_have_headings_and_come_first() -> None:
     ("forecast", ["A forecast, not a measurement", "8 of 40 throughputs within 15 %", "Published: Fastsocket", "-93 %"]),
     ("soak", ["single_reactor, echo, from the first to the last quarter: memory grew by 0.1 %", "Memory of the server", "20 s",
               "CPU of each core, single_reactor, echo", "40 % 50 % 70 % 100 % 20 s 41 s"]),
-    ("stress", ["Under stress: descriptors", "waiting 10 (must be 10)", "250 ms (at most 100: not met)", "FAILED: the"])])
+    ("stress", ["Under stress: descriptors", "waiting (must be 10) 10 10", "(at most 100) 8.15 ms 250 ms (not met)",
+                "FAILED: the"])])
 def test_sections_of_other_commands(command: str, parts: list[str], tmp_path: pathlib.Path) -> None:
     (tmp_path / "other.json").write_text(json.dumps(OTHERS[command]))
     text = Reader(section(read_other(str(tmp_path / "other.json")), "o")["html"]).text

@@ -51,10 +51,11 @@ def add_options(parser: Parser, build: Build) -> None:
 
 
 def bottleneck_line(combinations: Iterable[Combination]) -> str:
-    """"Bottleneck: server CPU (single_reactor and reactor_pool); none (loop_per_thread).", or ""."""
+    """"Bottleneck: server CPU (single_reactor and reactor_pool); none (loop_per_thread).", "Bottleneck: none (all).", or ""."""
     pairs = [(c.bottleneck, c.label) for c in combinations if c.bottleneck]
     groups = {name: joined([label for other, label in pairs if other == name]) for name, _ in pairs}
-    text = "; ".join(f"{name.replace('_cpu', ' CPU')} ({labels})" for name, labels in groups.items())
+    told = groups if len(groups) > 1 else dict.fromkeys(groups, "all")
+    text = "; ".join(f"{name.replace('_cpu', ' CPU')} ({labels})" for name, labels in told.items())
     return f"Bottleneck: {text.replace('machine CPU', 'CPU of the machine')}." if text else ""
 
 

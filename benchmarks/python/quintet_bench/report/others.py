@@ -146,17 +146,19 @@ def _forecast(document: dict[str, Any]) -> Parts:
 
 
 def _stress(document: dict[str, Any]) -> Parts:
-    TOLD = {True: "", None: ": too noisy to say", False: ": not met"}
-
-    def cell(r: dict[str, Any], key: str) -> str:
-        d = r["demands"].get(key)
-        return shown(key, r["figures"].get(key)) + (f" ({d['demand']}{TOLD[d['met']]})" if d else "")
+    """A demand that is the same for all servers stands beside the name of its row."""
+    TOLD = {True: "", None: "too noisy to say", False: "not met"}
     tables = []
     for scenario in dict.fromkeys(r["scenario"] for r in document["results"]):
         results = [r for r in document["results"] if r["scenario"] == scenario]
         rows = [["", *(f"FAILED: {r['failure']}" if r["failure"] else r["verdict"] for r in results)]]
-        rows += [[words(key), *(cell(r, key) for r in results)]
-                 for key in dict.fromkeys(key for r in results for key in r["figures"])]
+        for key in dict.fromkeys(key for r in results for key in r["figures"]):
+            found = [r["demands"].get(key) for r in results]
+            texts = {d["demand"] for d in found if d}
+            alike = len(texts) == 1
+            notes = [": ".join(filter(None, (d["demand"] * (not alike), TOLD[d["met"]]))) if d else "" for d in found]
+            rows.append([words(key) + f" ({', '.join(texts)})" * alike,
+                         *(shown(key, r["figures"].get(key)) + f" ({note})" * bool(note) for r, note in zip(results, notes))])
         tables.append(([scenario, *(r.get("model") or r.get("server") for r in results)], rows, ""))
     return {"tables": tables}
 
