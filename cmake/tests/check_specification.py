@@ -70,10 +70,13 @@ class project:
         tool = self.root / 'benchmarks'
         python = tool / 'python/quintet_bench'
         shared = FUNCTION.findall((python / 'measuring.py').read_text())
+        frame = (python / 'experiment.py').read_text().partition('class Experiment')[2]
         self.options = {}   # of each command: the sources that declare them
         names = re.search(r'^COMMANDS = \((.*?)\)', (python / 'main.py').read_text(), re.M | re.S)
         for name in re.findall(r'"([\w-]+)"', names[1]):
             text = (python / f'commands/{name}.py').read_text()
+            if 'Experiment(' in text:       # its frame calls the functions that declare options
+                text += frame
             for function, body in shared:   # those that others call come later
                 text += body if f'{function}(' in text else ''
             self.options[name] = text

@@ -24,6 +24,7 @@ FILES = {
     'benchmarks/serve/limits.cpp': 'add(app, "--pin-loops{all}");\n',
     'benchmarks/echo_command.cpp': 'app.add_subcommand("echo", "text");\n add(app, "--models-too");\n',
     'benchmarks/python/quintet_bench/main.py': 'COMMANDS = ("sweep",\n            "diff")\n',
+    'benchmarks/python/quintet_bench/experiment.py': 'class Experiment:\n  def add_options(p):\n    add_runs(p)\n',
     'benchmarks/python/quintet_bench/measuring.py': 'def add_runs(p):\n  p.option("--rounds")\n  add_files(p)\n\n'
                                                     'def add_files(p):\n    p.option("--json")\n',
     'benchmarks/python/quintet_bench/commands/sweep.py': 'p.option("--values")\nadd_runs(p)\n',

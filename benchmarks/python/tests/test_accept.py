@@ -8,11 +8,11 @@ from conftest import made_up, run_command
 
 from quintet_bench.build import Build
 from quintet_bench.commands import accept
-from quintet_bench.commands.accept import bounds, measure_processes, ratios, table, take_accept_figures
+from quintet_bench.commands.accept import bounds, compose, measure_processes, ratios, table, take_accept_figures
 from quintet_bench.errors import RunError, UsageError
 from quintet_bench.machine import allowed_cpus
 from quintet_bench.plan import Contender, Run, Settings
-from quintet_bench.results import summarise
+from quintet_bench.results import Document, Result, summarise
 from quintet_bench.wakes import count_calls, count_events
 from quintet_bench.web import NGINX_FILE, installed, nginx_command
 
@@ -35,6 +35,11 @@ HERD = """[pid 7] <... epoll_wait resumed>[...], 256, -1) = 1
 [pid 9] accept4(14, NULL, NULL, SOCK_CLOEXEC) = -1 EAGAIN (Resource temporarily unavailable)
 """
 ALONE = "epoll_wait(5, [...], 512, -1) = 1\naccept4(3, NULL, NULL, SOCK_CLOEXEC) = 6\n"  # without a pid
+
+
+def shown(results: list[Result]) -> str:
+    document = Document("accept", "", {}, {}, results)
+    return table(summarise(results), document.figures() | compose(document))
 
 
 @pytest.mark.parametrize("trace, accepted, wakes", [(SERVED, 2, 1), (HERD, 1, 2), (ALONE, 1, 1)])
@@ -84,7 +89,7 @@ def test_bounds_are_kept_by_all_rounds_or_broken_by_all(accept: str, key: str, v
     (bound,) = bounds(summarise([*results, made_up(workload="short", peer="epoll", loops=2, accept_balance=1.0),
                                  made_up(workload="short", accept=accept, loops=1, accept_balance=1.0)]))
     assert (bound["met"], bound["metric"], bound["loops"]) == (met, key, 2) and said in bound["sentence"]
-    assert bound["sentence"] in table(results)
+    assert bound["sentence"] in shown(results)
 
 
 @pytest.mark.parametrize("peer, references", [("epoll", ["main_reactor", "hand-written epoll"]),
@@ -93,11 +98,11 @@ def test_ratios_to_the_main_reactor_and_to_the_peer(peer: str, references: list[
     servers = ({"accept": "main_reactor"}, {"accept": "reuse_port"}, {"model": None, "accept": None, "peer": peer})
     results = [made_up(workload="short", loops=2, round=number, requests_per_s=100 * number * (i + 1),
                        server_cpu_us_per_request=10 + i, **server) for number in (1, 2) for i, server in enumerate(servers)]
-    found = [(about["reference"], ratio.median) for about, _, ratio in ratios(results) if about["accept"] == "reuse_port"]
+    found = [(ratio["reference"], ratio["median"]) for ratio in ratios(results) if ratio["accept"] == "reuse_port"]
     assert [reference for reference, _ in found] == references and found[0][1] == 2
     assert len(ratios(results + [r | {"loops": 8} for r in results])) == 2 * len(ratios(results))
-    assert ("published, not measured: Fastsocket" in table(results)) == (peer == "nginx")
-    assert "-> reuse_port, 2 loop(s): 2.00 times the connections of main_reactor (rounds from 2.00 to 2.00)." in table(results)
+    assert ("published, not measured: Fastsocket" in shown(results)) == (peer == "nginx")
+    assert "-> reuse_port, 2 loop(s): 2.00 times the connections of main_reactor (rounds from 2.00 to 2.00)." in shown(results)
 
 
 def test_nginx_takes_its_configuration_and_keeps_the_file_open(tmp_path: pathlib.Path) -> None:

@@ -63,7 +63,7 @@ def of_contention(good: Good) -> int:
 def of_proxies(good: Good) -> int:
     results = [made_up(workload="short", round=n, requests_per_s=speed, **who) for n, well in enumerate(good)
                for speed, who in ((20.0 if well else 5.0, {}), (10.0, {"model": None, "peer": "nginx"}))]
-    return status_of(proxies.compose(document(results), {})["ratios"])
+    return status_of(proxies.compose(document(results))["ratios"])
 
 
 def of_scaling(good: Good) -> int:

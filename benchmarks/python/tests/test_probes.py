@@ -13,7 +13,7 @@ from quintet_bench.commands.memlat import read_caches, working_sets
 from quintet_bench.errors import UsageError
 from quintet_bench.machine import allowed_cpus
 from quintet_bench.plan import Contender, Run, Settings
-from quintet_bench.results import Document
+from quintet_bench.results import Document, summarise
 from quintet_bench.runner import describe
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -116,12 +116,12 @@ def test_contention_compares_within_rounds_and_thread_counts(kind: str, each: st
     results = [made_up(model=None, peer=f"{kind}-{peer}", loops=loops, round=number, requests_per_s=speed * number,
                        p999_us=speed)
                for loops in (8, 2) for number in (1, 2) for peer, speed in (("shared", 10), ("separate", 10 * loops))]
-    document = contention.compose(Document("contention", "", {}, {}, results))
-    table = contention.contention_table(results, document)
+    found = Document("contention", "", {}, {}, results)
+    document = found.figures() | contention.compose(found)
+    table = contention.table(summarise(results), document)
     two, eight = (table.index(f"-> {threads} threads: {each} has {threads}.00 times") for threads in (2, 8))
     assert two < eight and part in table
     assert document["ratios"][0].items() > {"threads": 2, "metric": "requests_per_s", "median": 2, "min": 2, "max": 2}.items()
-    assert contention.contention_table([], document) == ""
 
 
 def test_contention_shows_a_forecast_for_24_cores_as_such(tmp_path: pathlib.Path) -> None:
@@ -129,8 +129,9 @@ def test_contention_shows_a_forecast_for_24_cores_as_such(tmp_path: pathlib.Path
     path.write_text(json.dumps({"shapes": [{"name": "io_context", "rows": [
         {"threads": 40, "cores": cores, "ratio": cores / 10} for cores in (8, 24)]}]}))
     results = [made_up(peer="asio-shared", loops=2, requests_per_s=1)]
-    figures = contention.compose(Document("contention", "", {}, {}, results)) | {"forecast": contention.foreseen(str(path))}
-    text = contention.contention_table(results, figures)
+    document = Document("contention", "", {}, {}, results)
+    figures = document.figures() | contention.compose(document) | {"forecast": contention.foreseen(str(path))}
+    text = contention.table(summarise(results), figures)
     assert "-> forecast, not measured: 40 threads on 24 cores: an io_context each has 2.40 times" in text and "0.80" not in text
     path.write_text('{"results": []}')
     with pytest.raises(UsageError, match="has no such forecast"):

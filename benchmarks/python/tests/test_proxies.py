@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from conftest import made_up
 from quintet_bench.commands.proxies import Programs, compose, table
-from quintet_bench.results import Document
+from quintet_bench.results import Document, summarise
 from quintet_bench.web import installed, stream_module
 
 ALL = Programs("proxy", "http_hello", "haproxy", "nginx", "")
@@ -18,8 +18,9 @@ ALL = Programs("proxy", "http_hello", "haproxy", "nginx", "")
     (ALL._replace(nginx=None, module=None), {"nginx": "it is not installed; apt-get install nginx libnginx-mod-stream"})])
 def test_missing_contenders_are_named(programs: Programs, missing: dict[str, str]) -> None:
     assert programs.missing() == missing
-    figures = compose(Document("proxies", "1", {}, {}, [made_up(workload="short", requests_per_s=9)]), missing)
-    text = table([made_up(workload="short", requests_per_s=9)], figures)
+    document = Document("proxies", "1", {}, {}, [made_up(workload="short", requests_per_s=9)])
+    figures = document.figures() | compose(document) | {"missing": missing}
+    text = table(summarise(document.results), figures)
     assert figures["ratios"] == [] and all(f"{name} is left out: {why}" in text for name, why in missing.items())
     assert "proxy, single_reactor" in text and "620 % more" in text and "It misquotes" in text
 
@@ -51,11 +52,12 @@ def test_stream_of_nginx_is_found_where_it_is(tmp_path: pathlib.Path) -> None:
 def test_the_ratios_are_ours_over_theirs() -> None:
     results = [made_up(workload="short", round=i, requests_per_s=speed * i, server_cpu_us_per_request=cpu, p99_us=900, **who)
                for i in (1, 2) for speed, cpu, who in ((300, 10, {}), (200, 20 * i, {"model": None, "peer": "haproxy"}))]
-    figures = compose(Document("proxies", "1", {}, {}, results), {})
+    document = Document("proxies", "1", {}, {}, results)
+    figures = document.figures() | compose(document) | {"missing": {}}
     assert [(r["peer"], r["metric"], r["median"]) for r in figures["ratios"]] == [
         ("haproxy", "requests_per_s", 1.5), ("haproxy", "server_cpu_us_per_request", 0.375), ("haproxy", "p99_us", 1)]
     assert [(r["demand"], r["met"]) for r in figures["ratios"]] == [("at least 1", True), (None, None), (None, None)]
-    text = table(results, figures)
+    text = table(summarise(results), figures)
     for part in ("proxy has 1.50 times the connections of haproxy (rounds from 1.50 to 1.50); demanded: at least 1: met.",
                  "0.38 times the CPU a connection of haproxy (rounds from 0.25 to 0.50)", "within the noise the same"):
         assert part in text, text

@@ -28,7 +28,7 @@ def test_efficiency(apart: bool, client: float, speeds: tuple[float, float], sai
     results = runs("short", {1: (100, 100), 2: speeds}, client_cpu_fraction=client, server_busy_fraction=0.5)
     (found,) = scaling.efficiencies(results, apart)
     assert said in found["sentence"] and (found["server"], found["from"], found["to"]) == ("http_hello", 1, 2)
-    text = scaling.table(summarise(results), {"efficiency": [found], "published": scaling.published(), "noise": "quiet"})
+    text = scaling.table(summarise(results), {"efficiency": [found], "published": scaling.seastar(), "noise": "quiet"})
     for part in (found["sentence"], "http_hello, 2 loop(s)", "98 % with 8", "67 % with 32", "47,600 requests/s"):
         assert part in text
 

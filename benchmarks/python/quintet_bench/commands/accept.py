@@ -15,25 +15,25 @@ from typing import Any
 from .. import strace, wakes
 from ..build import Build, Workload
 from ..child import Child
-from ..columns import SPREAD, Column, rows_text
-from ..demands import at_most, demand, exit_status, tempered
+from ..columns import SPREAD, Column
+from ..demands import Verdict, at_most, demand, tempered
 from ..errors import RunError, UsageError
-from ..foreign import add_example_options, example_program, free_port, pinned, raise_file_limit, require_files
+from ..experiment import Experiment, Layout, Plan, arrows, compared, published, times
+from ..foreign import example_program, free_port, pinned, raise_file_limit, require_files
 from ..machine import allowed_cpus, read_text
-from ..measuring import UsualRuns, add_measuring_options, run_plan, settings_of
+from ..measuring import UsualRuns
 from ..options import Parser, list_of, number_in, one_of
 from ..plan import Contender, Run, Settings
 from ..published import PUBLISHED
-from ..results import Combination, Result, Sample, label_of, summarise, write_results
+from ..results import Combination, Document, Result, label_of, summarise
 from ..runner import PATIENCE_S, Measure, await_listening, server_command
-from ..statistics import paired_ratio, ratio_json, ratio_text
+from ..statistics import Filter
 from ..table import title_line
 from ..text import grouped, micros, percent, significant
-from ..verdict import CPU, SPEED, noise_sentence
+from ..verdict import CPU, SPEED
 from ..web import NGINX_FILE, await_accepting, installed, load_short, nginx_command, serving_hello
 
 ABOUT = "Compares accept strategies under short connections"
-DEFAULT, QUICK = UsualRuns(5, 1.0, 0.2), UsualRuns(3, 0.3, 0.1)
 USUAL = Contender().accept
 PROCESSES = "processes"                 # stands for an accept strategy: the example prefork
 SERVED = re.compile(r"^prefork: process \d+ has accepted (\d+) connections$", re.MULTILINE)
@@ -121,16 +121,24 @@ def _name(result: Result) -> str:
     return label_of(result) if result["peer"] else result["accept"] or USUAL
 
 
-def ratios(results: list[Result]) -> list[tuple[dict[str, Any], str, Sample]]:
-    """Returns strategy, loops and reference; the metric; and the ratio in each round."""
+def _is(name: str) -> Filter:
+    return lambda result: _name(result) == name
+
+
+def ratios(results: list[Result]) -> list[Verdict]:
+    """Each strategy beside the usual one, and beside the peer. Nothing is demanded of them."""
     peer = next((_name(result) for result in results if result["peer"]), "")
-    # The hand-written loop has one thread, so its throughput is not comparable with several.
-    pairs = [({"accept": name, "loops": loops, "reference": reference}, metric)
-             for name, loops in dict.fromkeys((_name(result), result["loops"]) for result in results if not result["peer"])
-             for metric, reference in ((SPEED, USUAL), (SPEED, "nginx"), (CPU, peer)) if name != reference]
-    return [(about, metric, found) for about, metric in pairs if (found := paired_ratio(
-        [r for r in results if r["loops"] == about["loops"]], "short", metric,
-        lambda r: _name(r) == about["accept"], lambda r: _name(r) == about["reference"]))]
+    out = list[Verdict]()
+    for name, loops in dict.fromkeys((_name(result), result["loops"]) for result in results if not result["peer"]):
+        mine = [r for r in results if r["loops"] == loops]
+        # The hand-written loop has one thread, so its throughput is not comparable with several.
+        for metric, reference in ((SPEED, USUAL), (SPEED, "nginx"), (CPU, peer)):
+            what = "connections" if metric == SPEED else "CPU a connection"
+            if name != reference:
+                out += compared(mine, "short", metric, _is(name), _is(reference),
+                                times(f"{name}, {loops} loop(s):", what, reference), accept=name, loops=loops,
+                                reference=reference)
+    return out
 
 
 def bounds(summary: Sequence[Combination]) -> list[dict[str, Any]]:
@@ -148,61 +156,49 @@ def bounds(summary: Sequence[Combination]) -> list[dict[str, Any]]:
     return out
 
 
-def table(results: list[Result]) -> str:
+def user_share(row: Combination) -> dict[str, str]:
+    cpu, user = row.median(CPU), row.median("server_user_us_per_request")
+    return {"user": percent(user / cpu) if user and cpu else "-"}
+
+
+LAYOUT = Layout(lambda row: COLUMNS, 21, lambda row: f"  {_name(row.first)}", group=lambda row: row.first["loops"],
+                title=lambda row: f"{title_line(row)}, {row.first['loops']} loop(s)", texts=user_share)
+
+
+def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
     """A line for each accept strategy, then their ratios."""
-    def texts(row: Combination) -> dict[str, str]:
-        cpu, user = row.median(CPU), row.median("server_user_us_per_request")
-        return {"user": percent(user / cpu) if user and cpu else "-"}
-    summary = summarise(results)
-    if not summary:
-        return "Nothing was measured.\n"
-    out = ""
-    for loops in dict.fromkeys(row.first["loops"] for row in summary):
-        rows = [row for row in summary if row.first["loops"] == loops]
-        out += f"{title_line(rows[0])}, {loops} loop(s)\n"
-        out += rows_text(rows, COLUMNS, texts, 21, lambda row: f"  {_name(row.first)}")
-    out += LEGEND
-    if (softirq := summary[0].median("machine_softirq_fraction")) is not None:
-        out += f"  softirq, of the whole machine and whoever caused it: {percent(softirq)} of the time of its CPUs.\n"
-    for about, metric, found in ratios(results):
-        what = "connections" if metric == SPEED else "CPU a connection"
-        out += f"  -> {about['accept']}, {about['loops']} loop(s): {ratio_text(found, what, about['reference'])}.\n"
-    out += "".join(f"  -> {bound['sentence']}.\n" for bound in bounds(summary))
-    if any(row.first["peer"] == "nginx" for row in summary):
-        out += f"  published, not measured: {PUBLISHED['accept']['published']}.\n"
-    return out + noise_sentence(summary) + "\n"
+    softirq = summary[0].median("machine_softirq_fraction") if summary else None
+    text = LAYOUT.text(summary) + LEGEND
+    if softirq is not None:
+        text += f"  softirq, of the whole machine and whoever caused it: {percent(softirq)} of the time of its CPUs.\n"
+    nginx = any(row.first["peer"] == "nginx" for row in summary)
+    return (text + arrows([*figures["ratios"], *figures["bounds"]])
+            + published([PUBLISHED["accept"]["published"]] * nginx) + figures["noise"] + "\n")
 
 
-def add_options(parser: Parser, build: Build) -> None:
+def compose(document: Document) -> dict[str, Any]:
+    return {"ratios": ratios(document.results), "bounds": tempered(bounds(summarise(document.results)), document.results),
+            "published": PUBLISHED["accept"]["systems"]}
+
+
+def options(parser: Parser, build: Build) -> None:
     parser.option("--preset", one_of("short", "fastsocket"), "short: 100 concurrent connections; fastsocket: 500 for each CPU, "
                   "as its authors measured (default: short)", default="short")
     parser.option("--strategies", lambda text: build.accept if text == "all" else list_of(one_of(*build.accept))(text),
                   f"comma-separated: {', '.join(build.accept)} (default: all)", default="all")
-    parser.option("--model", one_of("loop_per_thread", "loop_per_thread_pool", "4", "5"), "loop_per_thread or "
-                  "loop_per_thread_pool, since in others only the main loop accepts (default: loop_per_thread)", default="4")
     parser.option("--loops", list_of(number_in(1, 1024)), "comma-separated numbers of event loops (default: one for each "
                   "CPU)", dest="loop_counts")
-    parser.option("--engine", build.engine, f"I/O engine: {', '.join(build.engines)} (default: automatic)", default="automatic")
-    parser.option("--connections", number_in(1, 20_000), "concurrent connections (default: by preset)")
     parser.option("--close", one_of("fin", "reset"), "how the client ends a connection: fin (from many 127.0.0.x) or reset "
                   "(default: fin)")
-    add_measuring_options(parser, DEFAULT, QUICK, within=True)
     parser.flag("--nginx", "compare the example http_hello with nginx: HTTP without keep-alive, as many workers")
-    add_example_options(parser, "http_hello")
     parser.flag("--processes", "add the example prefork: as many processes as loops, each with a listener at the same port")
-    add_example_options(parser, "prefork")
     parser.flag("--no-peers", "leave out the hand-written server, or nginx")
     parser.flag("--no-counters", "do not count system calls and wake-ups")
-    parser.examples("quintet-bench accept --quick", "quintet-bench accept --strategies reuse_port,exclusive --loops 1,2,4,8",
-                    "quintet-bench accept --preset fastsocket --rounds 5 --json accept.json",
-                    "quintet-bench accept --processes --strategies reuse_port",
-                    "quintet-bench accept --preset fastsocket --nginx --json nginx.json")
 
 
 def _contenders(arguments: argparse.Namespace, build: Build, works: list[Workload]) -> list[Contender]:
     peers = [] if arguments.no_peers else [Contender(peer="nginx" if arguments.nginx else "epoll")]
-    model = build.model(arguments.model)
-    ours = [Contender(model=model, engine=arguments.engine, accept=name) for name in arguments.strategies]
+    ours = [Contender(model=arguments.model, engine=arguments.engine, accept=name) for name in arguments.strategies]
     ours += [Contender(model="single_reactor", engine=arguments.engine, accept=PROCESSES)] * arguments.processes
     for who, work in ((who, work) for who in ours for work in works if not who.serves(work)):
         print(f"{who.accept} is skipped: {work.threads} loops need a CPU each, and there are {len(allowed_cpus())}.",
@@ -212,7 +208,7 @@ def _contenders(arguments: argparse.Namespace, build: Build, works: list[Workloa
     return ours + peers
 
 
-def run(arguments: argparse.Namespace, build: Build) -> int:
+def plan(arguments: argparse.Namespace, build: Build) -> Plan:
     if arguments.nginx and (arguments.close or arguments.processes):
         raise UsageError("--close: with --nginx the server closes; leave it out" if arguments.close else
                          "--processes: with --nginx the protocol is HTTP, and prefork echoes; leave one of them out")
@@ -222,22 +218,25 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
     works = [build.workload("short").but(connections=arguments.connections or usual, threads=loops)
              for loops in arguments.loop_counts or [len(allowed_cpus())]]
     require_files(works[0].connections)
-    s = settings_of(arguments, build, DEFAULT, QUICK, workloads=works, contenders=_contenders(arguments, build, works),
-                    shared_cpus=True, counters=not arguments.no_counters and not arguments.nginx)
+    who, counters = _contenders(arguments, build, works), not arguments.no_counters and not arguments.nginx
     measure: Measure = functools.partial(measure_accept, prefork, closing)
     if arguments.nginx:
         nginx = installed("nginx")
         if not nginx:
             raise UsageError("--nginx: nginx is not installed; apt-get install nginx")
         measure = functools.partial(measure_http, nginx, example_program(build, "http_hello", arguments.http_hello))
-    if s.counters and not wakes.method():
+    if counters and not wakes.method():
         print(f"Wake-ups are not counted: {strace.obstacle()}.", file=sys.stderr)
     raise_file_limit()
-    document = run_plan("accept", s, build, measure)
-    document.settings |= {"preset": arguments.preset, "close": closing, "http": arguments.nginx,
-                          "wakes": wakes.method() if s.counters else None}
-    found = [ratio_json(about, metric, ratio) for about, metric, ratio in ratios(document.results)]
-    kept = tempered(bounds(summarise(document.results)), document.results)
-    figures = document.figures() | {"ratios": found, "bounds": kept, "published": PUBLISHED["accept"]["systems"]}
-    write_results(table(document.results), figures, s.json_file)
-    return exit_status(document, kept)
+    return Plan({"workloads": works, "contenders": who, "shared_cpus": True, "counters": counters}, measure,
+                about={"preset": arguments.preset, "close": closing, "http": arguments.nginx,
+                       "wakes": wakes.method() if counters else None})
+
+
+EXPERIMENT = Experiment(
+    "accept", ("2.1", "2.4", "2.5", "2.8", "2.11"), UsualRuns(5, 1.0, 0.2), UsualRuns(3, 0.3, 0.1), plan, compose, table,
+    "bounds", options, shared=("--model=sharded", "--engine", "--connections"), programs=("http_hello", "prefork"), within=True,
+    examples=("--quick", "--strategies reuse_port,exclusive --loops 1,2,4,8",
+              "--preset fastsocket --rounds 5 --json accept.json", "--processes --strategies reuse_port",
+              "--preset fastsocket --nginx --json nginx.json"))
+add_options, run = EXPERIMENT.add_options, EXPERIMENT.run

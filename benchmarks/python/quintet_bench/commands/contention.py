@@ -3,23 +3,23 @@
 one each."""
 import argparse
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 from ..build import Build
-from ..columns import SPREAD, Column, rows_text
-from ..demands import at_least, demand, exit_status, tempered
+from ..columns import SPREAD, Column
+from ..demands import Verdict, at_least, tempered
 from ..errors import UsageError
-from ..foreign import add_example_options
+from ..experiment import Experiment, Layout, Plan, arrows, compared, matching, times
 from ..machine import allowed_cpus
-from ..measuring import UsualRuns, add_measuring_options, run_plan, settings_of
+from ..measuring import UsualRuns
 from ..options import Parser, list_of, number_in, one_of
 from ..plan import Contender
 from ..published import PUBLISHED
 from ..redis_load import SET, RedisPrograms, measure_kv_servers
-from ..results import Document, Result, read_json, summarise, write_results
+from ..results import Combination, Document, read_json
 from ..runner import Measure, measure_load
-from ..statistics import paired_ratio, ratio_text
-from ..table import failure_remarks, title_line
+from ..table import failure_remarks
 from ..text import grouped, micros, significant
 from ..verdict import SPEED
 
@@ -27,7 +27,6 @@ ABOUT = "Compares threads that share an io_context, or a server, with threads th
 NAMES = {"asio-shared": "one io_context", "asio-separate": "an io_context each",
          "kv-shared": "one kv", "kv-separate": "a kv each"}
 METRICS = {"requests_per_s": "requests/s", "p999_us": "p99.9", "server_cpu_us_per_request": "CPU a request"}
-DEFAULT, QUICK = UsualRuns(5, 0.5, 0.1), UsualRuns(3, 0.2, 0.1)
 COLUMNS: tuple[Column, ...] = (
     ("requests/s", 11, "requests_per_s", grouped), SPREAD, ("p50", 10, "p50_us", micros), ("p99.9", 10, "p999_us", micros),
     ("CPU/req", 10, "server_cpu_us_per_request", micros), ("futex", 9, "futex_per_request", significant),
@@ -45,47 +44,38 @@ def foreseen(path: str) -> list[dict[str, Any]]:
 
 def compose(document: Document) -> dict[str, Any]:
     """The ratios are separate / shared, in each round that has both."""
-    results, ratios = document.results, []
+    results, ratios = document.results, list[Verdict]()
     kind = str(results[0]["peer"]).partition("-")[0] if results else "asio"
     most = max((r["loops"] for r in results), default=0)        # there the threads contend most
     for threads in sorted({r["loops"] for r in results}):
-        shared, separate = ((lambda r, peer=f"{kind}-{how}": r["peer"] == peer and r["loops"] == threads)
-                            for how in ("shared", "separate"))
+        shared, separate = (matching(peer=f"{kind}-{how}", loops=threads) for how in ("shared", "separate"))
         for metric, word in METRICS.items():
-            if ratio := paired_ratio(results, results[0]["workload"], metric, separate, shared):
-                told = ratio_text(ratio, word, NAMES[f"{kind}-shared"])
-                judge = kind == "asio" and metric == SPEED and 1 < threads == most
-                ratios.append(demand(f"{threads} threads: {NAMES[f'{kind}-separate']} has {told}", ratio,
-                                     at_least(1) if judge else None, metric=metric, threads=threads))
-    return document.figures() | {"ratios": tempered(ratios, results), "published": PUBLISHED["contention"][kind]}
+            has = times(f"{threads} threads: {NAMES[f'{kind}-separate']} has", word, NAMES[f"{kind}-shared"])
+            judge = kind == "asio" and metric == SPEED and 1 < threads == most
+            ratios += compared(results, results[0]["workload"], metric, separate, shared, has, at_least(1) if judge else None,
+                               threads=threads)
+    return {"ratios": tempered(ratios, results), "published": PUBLISHED["contention"][kind]}
 
 
-def contention_table(results: list[Result], figures: dict[str, Any]) -> str:
-    summary = sorted(summarise(results), key=lambda row: (row.first["loops"], not row.first["peer"].endswith("-shared")))
-    if not summary:
-        return ""
-    told = "".join(f"  -> {row['sentence']}\n" for row in (*figures["ratios"], *figures.get("forecast", ())))
-    rows = rows_text(summary, COLUMNS, lambda row: {}, 42,
-                     lambda row: f"  {row.first['loops']:>4} thread(s)     {NAMES[row.first['peer']]}", failure_remarks)
-    return f"{title_line(summary[0])}\n{rows}{told}\nPublished: {figures['published']['sentence']}.\n{figures['noise']}\n"
+LAYOUT = Layout(lambda row: COLUMNS, 42, lambda row: f"  {row.first['loops']:>4} thread(s)     {NAMES[row.first['peer']]}",
+                after=failure_remarks)
 
 
-def add_options(parser: Parser, build: Build) -> None:
+def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
+    rows = sorted(summary, key=lambda row: (row.first["loops"], not row.first["peer"].endswith("-shared")))
+    return (LAYOUT.text(rows) + arrows([*figures["ratios"], *figures.get("forecast", ())])
+            + f"\nPublished: {figures['published']['sentence']}.\n{figures['noise']}\n")
+
+
+def options(parser: Parser, build: Build) -> None:
     parser.option("--of", one_of("io_context", "kv"), "io_context: of Boost.Asio; kv: one example kv with so many loops, or as "
                   "many kv with one loop, each on a CPU of its own (default: io_context)", default="io_context")
     parser.option("--threads", list_of(number_in(1, 1024)),
                   "comma-separated numbers of threads (default: 1,2,4,8,16,40; 2,40 with --quick; of kv the number of CPUs)")
-    parser.option("--connections", number_in(1, 20_000), "concurrent connections (default: 100)")
-    add_measuring_options(parser, DEFAULT, QUICK, within=True)
-    add_example_options(parser, "kv")
     parser.option("--forecast", str, "add what this --json file of quintet-bench forecast says about 24 cores", metavar="FILE")
-    parser.examples("quintet-bench contention --json contention.json",
-                    "quintet-bench contention --forecast forecast.json",
-                    "quintet-bench contention --threads 2,40 --connections 1000 --rounds 9",
-                    "quintet-bench contention --of kv --rounds 9")
 
 
-def run(arguments: argparse.Namespace, build: Build) -> int:
+def plan(arguments: argparse.Namespace, build: Build) -> Plan:
     cpus, kv = len(allowed_cpus()), arguments.of == "kv"
     counts = arguments.threads or ((cpus,) if kv else (2, 40) if arguments.quick else (1, 2, 4, 8, 16, 40))
     if kv and arguments.forecast:
@@ -98,10 +88,14 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
     if kv:
         measure = functools.partial(measure_kv_servers, RedisPrograms.find(build, arguments.kv, with_server=False))
     works = [base.but(threads=threads, connections=arguments.connections or base.connections) for threads in counts]
-    s = settings_of(arguments, build, DEFAULT, QUICK, workloads=works, shared_cpus=True,
-                    contenders=[Contender(peer=peer) for peer in NAMES if peer.startswith("kv") == kv])
-    s.counters = s.counters and not kv
-    document = run_plan("contention", s, build, measure)
-    figures = compose(document) | {"forecast": forecast}
-    write_results(contention_table(document.results, figures), figures, s.json_file)
-    return exit_status(document, figures["ratios"])
+    who = [Contender(peer=peer) for peer in NAMES if peer.startswith("kv") == kv]
+    return Plan({"workloads": works, "contenders": who, "shared_cpus": True, "counters": not kv}, measure,
+                more={"forecast": forecast})
+
+
+EXPERIMENT = Experiment(
+    "contention", ("2.12", "5.4"), UsualRuns(5, 0.5, 0.1), UsualRuns(3, 0.2, 0.1), plan, compose, table, "ratios", options,
+    shared=("--connections",), programs=("kv",), within=True,
+    examples=("--json contention.json", "--forecast forecast.json", "--threads 2,40 --connections 1000 --rounds 9",
+              "--of kv --rounds 9"))
+add_options, run = EXPERIMENT.add_options, EXPERIMENT.run

@@ -5,20 +5,21 @@ import functools
 import pathlib
 import sys
 import tempfile
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..build import Build
 from ..child import Child
-from ..columns import SPREAD, Column, rows_text
-from ..demands import at_least, demand, exit_status, tempered
-from ..foreign import add_example_options, example_program, free_port, pinned, raise_file_limit, require_files
+from ..columns import SPREAD, Column
+from ..demands import at_least, tempered
+from ..experiment import Experiment, Layout, Plan, arrows, compared, matching, published, times
+from ..foreign import example_program, free_port, pinned, raise_file_limit, require_files
 from ..machine import allowed_cpus
-from ..measuring import UsualRuns, add_measuring_options, run_plan, settings_of
-from ..options import Parser, number_in, one_of
+from ..measuring import UsualRuns
+from ..options import Parser, number_in
 from ..plan import Contender, Run, Settings
 from ..published import PUBLISHED
-from ..results import Document, Result, label_of, summarise, write_results
-from ..statistics import paired_ratio, ratio_text
+from ..results import Combination, Document, Result, label_of
 from ..table import title_line
 from ..text import grouped, micros
 from ..verdict import CPU, SPEED
@@ -26,7 +27,6 @@ from ..web import (NGINX_RELAY, await_accepting, example_command, installed, loa
                    stream_module)
 
 ABOUT = "Compares the example proxy with HAProxy and nginx before the same server, under short connections"
-DEFAULT, QUICK = UsualRuns(5, 1.0, 0.2), UsualRuns(3, 0.3, 0.1)
 COLUMNS: tuple[Column, ...] = (
     ("connections/s", 14, SPEED, grouped), SPREAD, ("CPU/conn", 10, CPU, micros), ("p50", 9, "p50_us", micros),
     ("p99", 9, "p99_us", micros))
@@ -90,54 +90,45 @@ def measure_relay(programs: Programs, result: Result, s: Settings, run: Run) -> 
             load_short(result, s, run, relay, f"127.0.0.1:{port}", "--http")
 
 
-def compose(document: Document, missing: dict[str, str]) -> dict[str, Any]:
+def compose(document: Document) -> dict[str, Any]:
     """The ratios are ours / the other, in each round that has both."""
-    found, results = [], document.results
-    for peer in dict.fromkeys(r["peer"] for r in results if r["peer"]):
-        for metric, word in WORDS.items():
-            if ratio := paired_ratio(results, "short", metric, lambda r: not r["peer"], lambda r: r["peer"] == peer):
-                found.append(demand(f"proxy has {ratio_text(ratio, word, peer)}", ratio,
-                                    at_least(1) if metric == SPEED else None, metric=metric, peer=peer))
-    return document.figures() | {"ratios": tempered(found, results), "missing": missing, "published": PUBLISHED["proxies"]}
+    results = document.results
+    found = [one for peer in dict.fromkeys(r["peer"] for r in results if r["peer"]) for metric, word in WORDS.items()
+             for one in compared(results, "short", metric, matching(peer=None), matching(peer=peer),
+                                 times("proxy has", word, peer), at_least(1) if metric == SPEED else None, peer=peer)]
+    return {"ratios": tempered(found, results), "published": PUBLISHED["proxies"]}
 
 
-def table(results: list[Result], figures: dict[str, Any]) -> str:
-    if not (summary := summarise(results)):
-        return "Nothing was measured.\n"
-    out = f"{title_line(summary[0])}, each through a relay; CPU is the relay's\n"
-    out += rows_text(summary, COLUMNS, lambda row: {}, 36,
-                     lambda row: f"  {row.label if row.is_peer else f'proxy, {label_of(row.first)}'}")
-    out += "".join(f"  {name} is left out: {why}\n" for name, why in figures["missing"].items())
-    out += "".join(f"  -> {ratio['sentence']}.\n" for ratio in figures["ratios"])
+LAYOUT = Layout(lambda row: COLUMNS, 36, lambda row: f"  {row.label if row.is_peer else f'proxy, {label_of(row.first)}'}",
+                title=lambda row: f"{title_line(row)}, each through a relay; CPU is the relay's")
+
+
+def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
     about = figures["published"]
-    return f"{out}  published, not measured: {about['published']}.\n  {about['correction']}.\n{figures['noise']}\n"
+    missing = "".join(f"  {name} is left out: {why}\n" for name, why in figures["missing"].items())
+    return (LAYOUT.text(summary) + missing + arrows(figures["ratios"])
+            + published([f"{about['published']}.\n  {about['correction']}"]) + f"{figures['noise']}\n")
 
 
-def add_options(parser: Parser, build: Build) -> None:
-    parser.option("--model", one_of("loop_per_thread", "loop_per_thread_pool", "4", "5"), "of the example proxy: "
-                  "loop_per_thread or loop_per_thread_pool (default: loop_per_thread)", default="4")
-    parser.option("--accept", one_of(*build.accept), f"its accept strategy: {', '.join(build.accept)} (default: reuse_port)",
-                  default="reuse_port")
-    parser.option("--engine", build.engine, f"I/O engine: {', '.join(build.engines)} (default: automatic)", default="automatic")
-    parser.option("--loops", number_in(1, 1024), "loops, threads or workers of each relay (default: one for each CPU)")
+def options(parser: Parser, build: Build) -> None:
     parser.option("--connections", number_in(1, 9000), "concurrent connections (default: 100)", default=100)
-    add_measuring_options(parser, DEFAULT, QUICK, within=True)
-    add_example_options(parser, "proxy", "http_hello")
-    parser.examples("quintet-bench proxies --rounds 9 --json proxies.json",
-                    "quintet-bench proxies --accept reuse_port_cpu --quick")
 
 
-def run(arguments: argparse.Namespace, build: Build) -> int:
+def plan(arguments: argparse.Namespace, build: Build) -> Plan:
     programs = Programs.find(build, arguments)
     missing = programs.missing()
     print("".join(f"{name} is left out: {why}\n" for name, why in missing.items()), end="", file=sys.stderr)
     work = build.workload("short").but(connections=arguments.connections, threads=arguments.loops or len(allowed_cpus()))
     require_files(2 * work.connections)  # a relay has two sockets for each
     raise_file_limit()
-    who = [Contender(model=build.model(arguments.model), engine=arguments.engine, accept=arguments.accept),
+    who = [Contender(model=arguments.model, engine=arguments.engine, accept=arguments.accept),
            *(Contender(peer=name) for name in ("haproxy", "nginx") if name not in missing)]
-    s = settings_of(arguments, build, DEFAULT, QUICK, workloads=[work], contenders=who, shared_cpus=True, counters=False)
-    document = run_plan("proxies", s, build, functools.partial(measure_relay, programs))
-    figures = compose(document, missing)
-    write_results(table(document.results, figures), figures, s.json_file)
-    return exit_status(document, figures["ratios"])
+    return Plan({"workloads": [work], "contenders": who, "shared_cpus": True, "counters": False},
+                functools.partial(measure_relay, programs), more={"missing": missing})
+
+
+EXPERIMENT = Experiment(
+    "proxies", ("2.10",), UsualRuns(5, 1.0, 0.2), UsualRuns(3, 0.3, 0.1), plan, compose, table, "ratios", options,
+    shared=("--model=sharded", "--accept", "--engine", "--loops"), programs=("proxy", "http_hello"), within=True,
+    examples=("--rounds 9 --json proxies.json", "--accept reuse_port_cpu --quick"))
+add_options, run = EXPERIMENT.add_options, EXPERIMENT.run

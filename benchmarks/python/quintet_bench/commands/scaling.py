@@ -6,17 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..build import Build
-from ..columns import SPREAD, Column, rows_text
-from ..demands import Verdict, at_least, demand, exit_status, tempered
+from ..columns import SPREAD, Column
+from ..demands import Verdict, at_least, demand, tempered
 from ..errors import UsageError
-from ..foreign import add_example_options, example_program
+from ..experiment import Experiment, Layout, Plan, arrows, matching, published
+from ..foreign import example_program
 from ..machine import allowed_cpus, cpu_text
-from ..measuring import UsualRuns, add_measuring_options, run_plan, settings_of
+from ..measuring import UsualRuns
 from ..options import Parser, list_of, number_in, one_of
 from ..plan import Contender, Run, Settings, place
 from ..published import PUBLISHED
 from ..redis_load import PING, RedisPrograms, measure_redis_load
-from ..results import Combination, Result, Sample, summarise, write_results
+from ..results import Combination, Document, Result, Sample, summarise
 from ..runner import Measure, Observer, load_command, measure_load, run_load
 from ..statistics import paired_ratio
 from ..text import grouped, joined, micros, percent
@@ -24,7 +25,6 @@ from ..verdict import CPU, SPEED
 from ..web import serving_hello
 
 ABOUT = "Measures how efficient more loops are: echo, http_hello and kv"
-DEFAULT, QUICK = UsualRuns(5, 0.5, 0.1), UsualRuns(3, 0.2, 0.1)
 SERVERS = {"echo": "echo", "http_hello": "short", "kv": PING.name}      # and their workloads
 COLUMNS: tuple[Column, ...] = (
     ("requests/s", 11, SPEED, grouped), SPREAD, ("CPU/req", 10, CPU, micros), ("p50", 9, "p50_us", micros),
@@ -55,7 +55,7 @@ def efficiencies(results: Sequence[Result], apart: bool) -> list[Verdict]:
     for workload in dict.fromkeys(r["workload"] for r in results):
         for few, many in ((counts[0], count) for count in counts[1:]):
             metric, below, above = (SPEED, few, many) if apart and workload not in bound else (CPU, many, few)
-            ratio = paired_ratio(results, workload, metric, lambda r: r["loops"] == above, lambda r: r["loops"] == below)
+            ratio = paired_ratio(results, workload, metric, matching(loops=above), matching(loops=below))
             if not ratio:
                 continue
             share = Sample(tuple(value * few / many for value in ratio.values)) if metric == SPEED else ratio
@@ -69,35 +69,33 @@ def efficiencies(results: Sequence[Result], apart: bool) -> list[Verdict]:
     return out
 
 
-def published() -> list[str]:
+def seastar() -> list[str]:
     about, speeds = PUBLISHED["shards"], {int(n): v for n, v in PUBLISHED["shards"]["separate_by_cores"].items()}
     first = min(speeds)
     shares = [f"{percent(v / speeds[first] * first / n)} with {n}" for n, v in speeds.items() if n > first]
     return [about["published"], f"so its efficiency, from {first} cores, is {joined(shares)}", about["two_cpus"]]
 
 
+def compose(document: Document) -> dict[str, Any]:
+    found = efficiencies(document.results, document.settings["client_apart"])
+    return {"efficiency": tempered(found, document.results), "published": seastar()}
+
+
+LAYOUT = Layout(lambda row: COLUMNS, 30, lambda row: f"  {server_of(row.first)}, {row.first['loops']} loop(s)")
+
+
 def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
-    if not summary:
-        return "Nothing was measured.\n"
-    out = rows_text(summary, COLUMNS, lambda row: {}, 30, lambda row: f"  {server_of(row.first)}, {row.first['loops']} loop(s)")
-    out += "".join(f"  -> {row['sentence']}.\n" for row in figures["efficiency"])
-    return out + "".join(f"  published, not measured: {line}.\n" for line in figures["published"]) + figures["noise"] + "\n"
+    return LAYOUT.text(summary) + arrows(figures["efficiency"]) + published(figures["published"]) + figures["noise"] + "\n"
 
 
-def add_options(parser: Parser, build: Build) -> None:
+def options(parser: Parser, build: Build) -> None:
     parser.option("--servers", list_of(one_of(*SERVERS)), f"comma-separated: {', '.join(SERVERS)} (default: all)",
                   default=list(SERVERS))
     parser.option("--loops", list_of(number_in(1, 1024)), "comma-separated numbers of event loops (default: 1,2)",
                   dest="loop_counts", default=[1, 2])
-    parser.option("--model", one_of("loop_per_thread", "loop_per_thread_pool", "4", "5"), "loop_per_thread or "
-                  "loop_per_thread_pool (default: loop_per_thread)", default="4")
-    add_measuring_options(parser, DEFAULT, QUICK, within=True)
-    add_example_options(parser, "http_hello", "kv")
-    parser.examples("quintet-bench scaling --json scaling.json",
-                    "quintet-bench scaling --servers echo --loops 1,2,4,8 --rounds 9")
 
 
-def run(arguments: argparse.Namespace, build: Build) -> int:
+def plan(arguments: argparse.Namespace, build: Build) -> Plan:
     cpus, most, others = len(allowed_cpus()), max(arguments.loop_counts), dict[str, Measure]()
     if most > cpus:
         raise UsageError(f"--loops: {most} loops need a CPU each, and there are {cpus}")
@@ -108,11 +106,13 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
     works = [(PING if name == "kv" else build.workload(SERVERS[name])).but(threads=loops)
              for name in arguments.servers for loops in arguments.loop_counts]
     apart = cpus >= 2 * most            # then the client has half of the CPUs
-    s = settings_of(arguments, build, DEFAULT, QUICK, workloads=works, shared_cpus=not apart, counters=False,
-                    contenders=[Contender(model=build.model(arguments.model))])
-    document = run_plan("scaling", s, build, functools.partial(measure_on_cpus, others))
-    document.settings["client_apart"] = apart
-    found = tempered(efficiencies(document.results, apart), document.results)
-    figures = document.figures() | {"efficiency": found, "published": published()}
-    write_results(table(summarise(document.results), figures), figures, s.json_file)
-    return exit_status(document, found)
+    return Plan({"workloads": works, "shared_cpus": not apart, "counters": False,
+                 "contenders": [Contender(model=arguments.model)]}, functools.partial(measure_on_cpus, others),
+                about={"client_apart": apart})
+
+
+EXPERIMENT = Experiment(
+    "scaling", ("5.11",), UsualRuns(5, 0.5, 0.1), UsualRuns(3, 0.2, 0.1), plan, compose, table, "efficiency", options,
+    shared=("--model=sharded",), programs=("http_hello", "kv"), within=True,
+    examples=("--json scaling.json", "--servers echo --loops 1,2,4,8 --rounds 9"))
+add_options, run = EXPERIMENT.add_options, EXPERIMENT.run

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSL-1.0
+"""The frame of the commands that measure in rounds. An experiment is data: what it measures, in which columns it shows that,
+and what it demands. The frame has the options, the rounds, the table, the file and the exit status."""
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from .build import Build
+from .columns import Column, rows_text
+from .demands import Verdict, demand, exit_status
+from .foreign import add_example_options
+from .measuring import UsualRuns, add_measuring_options, add_server_options, run_plan, settings_of
+from .options import Parser, number_in, one_of, parse_range
+from .results import Combination, Document, Result, Sample, summarise, write_results
+from .runner import Measure, measure_load
+from .statistics import Filter, paired_ratio, ratio_text
+from .table import remarks, title_line
+
+SHARDED = one_of("loop_per_thread", "loop_per_thread_pool", "4", "5")
+
+
+def shared_option(name: str, build: Build) -> tuple[Callable[[str], Any], str, Any]:
+    """What parses the value of an option that several experiments have, the text for --help, and the default. Behind "=" stands
+    which of two kinds it is."""
+    options: dict[str, tuple[Callable[[str], Any], str, Any]] = {
+        "--models": (build.model_list, "comma-separated names or numbers (default: all five)", build.models),
+        "--model": (build.model, "model of the server (default: single_reactor)", "single_reactor"),
+        "--model=sharded": (lambda text: build.model(SHARDED(text)), "loop_per_thread or loop_per_thread_pool, since in others "
+                            "only the main loop accepts (default: loop_per_thread)", "loop_per_thread"),
+        "--engine": (build.engine, f"I/O engine: {', '.join(build.engines)} (default: automatic)", "automatic"),
+        "--accept": (one_of(*build.accept), f"accept strategy: {', '.join(build.accept)} (default: reuse_port)",
+                     "reuse_port"),
+        "--connections": (number_in(1, 20_000), "concurrent connections (default: by workload)", None),
+        "--loops": (number_in(1, 1024), "loops, threads or workers of the server (default: its CPUs)", None),
+        "--workers": (parse_range, "MIN..MAX workers of models 3 and 5 (default: 1..4)", "1..4"),
+        "--count": (one_of("instructions"), "instructions: count user-space instructions of each server with callgrind, instead "
+                    "of time", None)}
+    return options[name]
+
+
+class Plan(NamedTuple):
+    """What an experiment measures with the options of a user."""
+    settings: dict[str, Any]            # fields of Settings, such as workloads and contenders
+    measure: Measure = measure_load
+    about: Mapping[str, Any] = {}       # more settings for the file
+    more: Mapping[str, Any] = {}        # more keys for the file
+
+
+@dataclasses.dataclass(frozen=True)
+class Layout:
+    """Shows combinations: for each group a title, a line with the columns' names, and a line for each combination."""
+    columns: Callable[[Combination], Sequence[Column]]  # by the first of a group
+    width: int                          # of the name
+    name: Callable[[Combination], str]
+    group: Callable[[Combination], Any] = lambda row: row.workload
+    title: Callable[[Combination], str] = title_line
+    texts: Callable[[Combination], dict[str, str]] = lambda row: {}
+    after: Callable[[Combination], str] = remarks
+
+    def text(self, summary: Sequence[Combination], told: Callable[[Sequence[Combination]], str] = lambda rows: "") -> str:
+        """`told`: what stands below a group."""
+        groups: dict[Any, list[Combination]] = {}
+        for row in summary:
+            groups.setdefault(self.group(row), []).append(row)
+        return "".join(f"{self.title(rows[0])}\n" + rows_text(rows, self.columns(rows[0]), self.texts, self.width, self.name,
+                                                              self.after) + told(rows) for rows in groups.values())
+
+
+def arrows(verdicts: Iterable[Mapping[str, Any]]) -> str:
+    """The sentences of verdicts, below a table."""
+    return "".join(f"  -> {one['sentence'].removesuffix('.')}.\n" for one in verdicts)
+
+
+def published(lines: Iterable[str]) -> str:
+    return "".join(f"  published, not measured: {line}.\n" for line in lines)
+
+
+def matching(**wanted: Any) -> Filter:
+    return lambda result: all(result[key] == value for key, value in wanted.items())
+
+
+def compared(results: Sequence[Result], workload: str, metric: str, one: Filter, other: Filter, text: Callable[[Sample], str],
+             bound: tuple[float, float, str] | None = None, **about: Any) -> list[Verdict]:
+    """The verdict on the ratio of two servers, one / other, in each round that has both; [] if no round has."""
+    ratio = paired_ratio(results, workload, metric, one, other)
+    return [demand(text(ratio), ratio, bound, metric=metric, **about)] if ratio else []
+
+
+def times(text: str, what: str, of_whom: str) -> Callable[[Sample], str]:
+    """"proxy has 1.02 times the CPU of nginx"."""
+    return lambda ratio: f"{text} {ratio_text(ratio, what, of_whom)}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Experiment:
+    name: str
+    claims: tuple[str, ...]             # rows of doc/specification.md
+    usual: UsualRuns
+    quick: UsualRuns
+    plan: Callable[[argparse.Namespace, Build], Plan]
+    compose: Callable[[Document], dict[str, Any]]       # what follows from the results: keys of the file
+    table: Callable[[Sequence[Combination], dict[str, Any]], str]   # from the summary and the file
+    demands: str = "verdicts"           # the key of the verdicts that decide the exit status
+    options: Callable[[Parser, Build], None] = lambda parser, build: None
+    shared: tuple[str, ...] = ()        # names of shared options
+    programs: tuple[str, ...] = ()      # examples that it starts
+    within: bool = False                # --within is allowed
+    server: bool = False                # it has the options of a server
+    examples: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def add_options(self, parser: Parser, build: Build) -> None:
+        self.options(parser, build)
+        for name in self.shared:
+            parse, text, usual = shared_option(name, build)
+            parser.option(name.partition("=")[0], parse, text, default=usual)
+        add_measuring_options(parser, self.usual, self.quick, within=self.within)
+        if self.server:
+            add_server_options(parser, build)
+        add_example_options(parser, *self.programs)
+        parser.examples(*(f"quintet-bench {self.name} {line}".rstrip() for line in self.examples))
+        parser.notes(*self.notes)
+
+    def run(self, arguments: argparse.Namespace, build: Build) -> int:
+        plan = self.plan(arguments, build)
+        s = settings_of(arguments, build, self.usual, self.quick, **plan.settings)
+        document = run_plan(self.name, s, build, plan.measure)
+        document.settings |= plan.about
+        return self.conclude(document, s.json_file, plan.more)
+
+    def conclude(self, document: Document, json_file: str | None, more: Mapping[str, Any] = {}) -> int:
+        figures = document.figures() | self.compose(document) | dict(more)
+        write_results(self.table(summarise(document.results), figures) or "Nothing was measured.\n", figures, json_file)
+        return exit_status(document, figures[self.demands])
