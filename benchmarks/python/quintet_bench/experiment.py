@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .build import Build
-from .columns import Column, rows_text
+from .columns import Column, ratio_texts, rows_text
 from .demands import Verdict, demand, exit_status
 from .foreign import add_example_options
 from .measuring import UsualRuns, add_measuring_options, add_server_options, run_plan, settings_of
@@ -18,6 +18,7 @@ from .results import Combination, Document, Result, Sample, summarise, write_res
 from .runner import Measure, measure_load
 from .statistics import Filter, paired_ratio, ratio_text
 from .table import remarks, title_line
+from .verdict import SPEED
 
 SHARDED = one_of("loop_per_thread", "loop_per_thread_pool", "4", "5")
 
@@ -31,13 +32,12 @@ def shared_option(name: str, build: Build) -> tuple[Callable[[str], Any], str, A
         "--model=sharded": (lambda text: build.model(SHARDED(text)), "loop_per_thread or loop_per_thread_pool, since in others "
                             "only the main loop accepts (default: loop_per_thread)", "loop_per_thread"),
         "--engine": (build.engine, f"I/O engine: {', '.join(build.engines)} (default: automatic)", "automatic"),
-        "--accept": (one_of(*build.accept), f"accept strategy: {', '.join(build.accept)} (default: reuse_port)",
-                     "reuse_port"),
+        "--accept": (one_of(*build.accept), f"one of {', '.join(build.accept)} (default: reuse_port)", "reuse_port"),
         "--connections": (number_in(1, 20_000), "concurrent connections (default: by workload)", None),
         "--loops": (number_in(1, 1024), "loops, threads or workers of the server (default: its CPUs)", None),
         "--workers": (parse_range, "MIN..MAX workers of models 3 and 5 (default: 1..4)", "1..4"),
-        "--count": (one_of("instructions"), "instructions: count user-space instructions of each server with callgrind, instead "
-                    "of time", None)}
+        "--count": (one_of("instructions"), "instructions: count those of each server in user space with callgrind, instead of "
+                    "time", None)}
     return options[name]
 
 
@@ -56,22 +56,35 @@ class Layout:
     width: int                          # of the name
     name: Callable[[Combination], str]
     group: Callable[[Combination], Any] = lambda row: row.workload
-    title: Callable[[Combination], str] = title_line
-    texts: Callable[[Combination], dict[str, str]] = lambda row: {}
+    title: Callable[[Sequence[Combination]], str] = lambda rows: title_line(rows[0])
+    texts: Callable[[Combination], dict[str, str]] = lambda row: {}     # of columns that are no medians
     after: Callable[[Combination], str] = remarks
 
-    def text(self, summary: Sequence[Combination], told: Callable[[Sequence[Combination]], str] = lambda rows: "") -> str:
-        """`told`: what stands below a group."""
+    def text(self, summary: Sequence[Combination], told: Callable[[Sequence[Combination]], str] = lambda rows: "",
+             ratios: Mapping[Any, Sample | None] | None = None) -> str:
+        """`told`: what stands below a group. `ratios`: by workload and label, for the columns "ratio" and "range"."""
+        def texts(row: Combination) -> dict[str, str]:
+            return self.texts(row) if ratios is None else ratio_texts(ratios[row.workload, row.label], "1")
         groups: dict[Any, list[Combination]] = {}
         for row in summary:
             groups.setdefault(self.group(row), []).append(row)
-        return "".join(f"{self.title(rows[0])}\n" + rows_text(rows, self.columns(rows[0]), self.texts, self.width, self.name,
-                                                              self.after) + told(rows) for rows in groups.values())
+        return "".join(f"{self.title(rows)}\n" + rows_text(rows, self.columns(rows[0]), texts, self.width, self.name,
+                                                           self.after) + told(rows) for rows in groups.values())
 
 
 def arrows(verdicts: Iterable[Mapping[str, Any]]) -> str:
     """The sentences of verdicts, below a table."""
     return "".join(f"  -> {one['sentence'].removesuffix('.')}.\n" for one in verdicts)
+
+
+def told_of(*some: Sequence[Mapping[str, Any]]) -> Callable[[Sequence[Combination]], str]:
+    """The sentences of those verdicts that are on the workload of a group."""
+    return lambda rows: arrows(one for verdicts in some for one in verdicts if one["workload"] == rows[0].workload) + "\n"
+
+
+def noise(summary: Sequence[Combination], figures: Mapping[str, Any]) -> str:
+    """Nothing if nothing was timed."""
+    return f"{figures['noise']}\n" if any(SPEED in row.samples for row in summary) else ""
 
 
 def published(lines: Iterable[str]) -> str:
@@ -97,10 +110,9 @@ def times(text: str, what: str, of_whom: str) -> Callable[[Sample], str]:
 @dataclasses.dataclass(frozen=True)
 class Experiment:
     name: str
-    claims: tuple[str, ...]             # rows of doc/specification.md
     usual: UsualRuns
     quick: UsualRuns
-    plan: Callable[[argparse.Namespace, Build], Plan]
+    plan: Callable[[argparse.Namespace, Build], Plan | list[Plan]]     # of several the results are joined
     compose: Callable[[Document], dict[str, Any]]       # what follows from the results: keys of the file
     table: Callable[[Sequence[Combination], dict[str, Any]], str]   # from the summary and the file
     demands: str = "verdicts"           # the key of the verdicts that decide the exit status
@@ -125,13 +137,16 @@ class Experiment:
         parser.notes(*self.notes)
 
     def run(self, arguments: argparse.Namespace, build: Build) -> int:
-        plan = self.plan(arguments, build)
-        s = settings_of(arguments, build, self.usual, self.quick, **plan.settings)
-        document = run_plan(self.name, s, build, plan.measure)
-        document.settings |= plan.about
-        return self.conclude(document, s.json_file, plan.more)
-
-    def conclude(self, document: Document, json_file: str | None, more: Mapping[str, Any] = {}) -> int:
-        figures = document.figures() | self.compose(document) | dict(more)
-        write_results(self.table(summarise(document.results), figures) or "Nothing was measured.\n", figures, json_file)
+        plans, results = self.plan(arguments, build), list[Result]()
+        for plan in plans if isinstance(plans, list) else [plans]:
+            s = settings_of(arguments, build, self.usual, self.quick, **plan.settings)
+            document = run_plan(self.name, s, build, plan.measure)
+            document.settings |= plan.about
+            document.results[:0] = results
+            results = document.results
+            if document.interrupted:
+                break
+        summary, figures = summarise(results), document.figures() | self.compose(document) | dict(plan.more)
+        table = self.table(summary, figures) if summary else "Nothing was measured.\n"
+        write_results(table, figures, s.json_file)
         return exit_status(document, figures[self.demands])

@@ -9,19 +9,30 @@ from .build import Build
 from .errors import RunError, UsageError
 from .options import Parser
 
-# Each is a module of commands/ with ABOUT, add_options(parser, build) and run(arguments, build) -> exit status.
+# Each is a module of commands/ with ABOUT, add_options(parser, build) and run(arguments, build) -> exit status. CLAIMS are the
+# rows of doc/specification.md that it proves.
 COMMANDS = ("advise", "compare", "sweep", "peers", "accept", "proxies", "study", "stress", "diff", "contention", "memlat",
             "hash", "allocators", "merging", "moon", "shm", "bus", "scaling", "forecast")
 EXAMPLE = "Example: quintet-bench load 127.0.0.1:7007 --workload echo --duration 5"
 PACKAGES = {"numpy": "python3-numpy", "jinja2": "python3-jinja2", "simpy": "python3-simpy3"}
 
 
+def told_of(name: str, what: str) -> str:
+    """What a command says of itself. It is not loaded, so this needs no package."""
+    source = (pathlib.Path(__file__).parent / "commands" / f"{name}.py").read_text(encoding="utf-8")
+    found = re.search(f'^{what} = "(.*)"$', source, re.MULTILINE)
+    return found[1] if found else ""
+
+
+def listing() -> str:
+    """All experiments, with the rows of doc/specification.md that they prove."""
+    return "".join(f"  {name:<12} {told_of(name, 'CLAIMS')}".rstrip() + "\n" for name in COMMANDS)
+
+
 def overview(build: Build) -> str:
-    """Reads what the commands are about without running them, so that it needs no package."""
     lines = [f"  {name:<12} {about}" for name, about in build.commands.items()]
-    for name in COMMANDS:
-        source = (pathlib.Path(__file__).parent / "commands" / f"{name}.py").read_text(encoding="utf-8")
-        lines += [f"  {name:<12} {about}" for about in re.findall('^ABOUT = "(.*)"$', source, re.MULTILINE)]
+    lines += [f"  {name:<12} {told_of(name, 'ABOUT')}" for name in COMMANDS]
+    lines += [f"  {'list':<12} Prints all experiments, with the rows of doc/specification.md that they prove"]
     return ("Measures Quintet servers: five threading models, several workloads, its own load generator.\n\n"
             "Usage: quintet-bench COMMAND [OPTION]...    quintet-bench COMMAND --help\n\n"
             + "\n".join(lines) + f"\n\n{EXAMPLE}\n")
@@ -30,6 +41,9 @@ def overview(build: Build) -> str:
 def run(arguments: list[str], build: Build) -> int:
     if arguments and arguments[0] in ("--help", "-h"):
         print(overview(build), end="")
+        return 0
+    if arguments == ["list"]:
+        print(listing(), end="")
         return 0
     names = ", ".join((*build.commands, *COMMANDS))
     if not arguments:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from . import strace
@@ -109,6 +110,19 @@ def await_listening(server: Child, result: Result) -> str:
     if not result["peer"]:
         result["engine"] = server.await_line("engine ", deadline)
     return server.await_line("listening on ", deadline)
+
+
+@contextlib.contextmanager
+def counted_server(command: list[str]) -> Iterator[tuple[Child, dict[str, Any]]]:
+    """A server of `serve`, and the counters that it has written at its orderly end, after the block."""
+    counters: dict[str, Any] = {}
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        with Child("the server", [*command, "--json", file.name]) as server:
+            yield server, counters
+            server.kill(signal.SIGTERM)
+            if server.wait(time.monotonic() + PATIENCE_S) != 0:
+                raise RunError(f"after SIGTERM, the server {server.ending()}")
+        counters |= json.loads(read_text(file.name))
 
 
 def resident_bytes(pid: int) -> int:

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from conftest import made_up
-from quintet_bench.commands.allocators import find_libraries, require_allocator, table, verdicts, with_ratios
+from quintet_bench.commands.allocators import compose, find_libraries, require_allocator, table, verdicts, with_ratios
 from quintet_bench.errors import RunError, UsageError
-from quintet_bench.results import Result
+from quintet_bench.results import Document, Result, summarise
 
 MAPS = """\
 55d0c8a00000-55d0c8a40000 r--p 00000000 fe:00 1187 /opt/a dir/jemalloc/kv
@@ -58,6 +58,6 @@ COUNTED = [made_up(allocator=name, instructions_per_request=count) for name, cou
     (rounds(5, error="not preloaded"), "(jemalloc)         failed: not preloaded\n"), (rounds(1)[:1], "Nothing to compare."),
     (COUNTED, "-> single_reactor (jemalloc) needs 0.50 times the instructions of glibc.")])
 def test_the_table_says_what_is_sure(results: list[Result], part: str) -> None:
-    found = with_ratios(results)
-    text = table(found, verdicts(found, results))
+    document = Document("allocators", "", {}, {}, results)
+    text = table(summarise(results), document.figures() | compose(document))
     assert part in text and ("Noise" in text) == (results is not COUNTED)

@@ -9,7 +9,7 @@ from quintet_bench.commands import moon
 from quintet_bench.errors import UsageError
 from quintet_bench.plan import Contender, Run, Settings
 from quintet_bench.redis_load import take_figures
-from quintet_bench.results import Result, label_of
+from quintet_bench.results import Document, Result, label_of, summarise
 from quintet_bench.runner import describe, load_command, server_command
 
 
@@ -20,6 +20,11 @@ def frames(with_cache: float, receives: float = 1, **more: Any) -> list[Result]:
                     server_cpu_us_per_request=cpu * number, **more)
             for number in (1, 2, 3) for depth in (1, 16)
             for size, cpu, each in ((moon.OFF, 10, 2), (moon.WHOLE, with_cache, receives))]
+
+
+def shown(results: list[Result]) -> str:
+    document = Document("moon", "", {}, {}, results)
+    return moon.table(summarise(results), document.figures() | moon.compose(document))
 
 
 @pytest.mark.parametrize("with_cache, receives, met, parts", [
@@ -33,7 +38,7 @@ def test_the_cache_is_judged_by_receives_and_cpu(with_cache: float, receives: fl
     results = frames(with_cache, receives)
     verdicts = moon.frame_verdicts(results)
     assert [one["met"] for one in verdicts] == met
-    text = moon.frames_table(results, verdicts)
+    text = shown(results)
     for part in [*parts, "framed: 1,000 connections x 13 B", "16 in flight each", " off ", " 64 KiB ", "9 to 10 ms",
                  "102,785.49", "121,817.52 with it"]:
         assert part in text
@@ -41,7 +46,7 @@ def test_the_cache_is_judged_by_receives_and_cpu(with_cache: float, receives: fl
 
 def test_a_cache_alone_is_not_judged() -> None:
     results = [r for r in frames(8) if r["receive_size"] == moon.OFF] + [r | {"receive_size": 8192} for r in frames(8)]
-    assert moon.frame_verdicts(results) == [] and " 8 KiB " in moon.frames_table(results, [])
+    assert moon.frame_verdicts(results) == [] and " 8 KiB " in shown(results)
 
 
 def test_the_cache_is_the_size_of_the_servers_receives(build: Build) -> None:
@@ -95,6 +100,6 @@ def test_the_forms_of_ping_stand_side_by_side(mbulk_p50: float, met: bool, part:
     assert [one["met"] for one in verdicts] == [met]
     assert sides == [{"model": "single_reactor", "milliseconds": [0.503, 0.607, 4.111], "PING_INLINE": [70, 70, 100],
                       "PING_MBULK": [0, 30, 100]}]
-    text = moon.pings_table(results, verdicts, sides)
+    text = shown(results)
     for expected in (part, "0.607 ms       70.00%      30.00%", "99,700.90", "96,805.42", "single_reactor         PING_MBULK"):
         assert expected in text

@@ -7,7 +7,7 @@ from conftest import made_up
 from quintet_bench import redis_load, strace, valgrind
 from quintet_bench.commands.peers import compose, table
 from quintet_bench.errors import RunError
-from quintet_bench.results import Document, Result
+from quintet_bench.results import Document, Result, summarise
 
 SERVERS = ({"peer": "epoll"}, {}, {"handler": "coroutine"}, {"peer": "libuv"}, {"peer": "libev"})
 
@@ -19,30 +19,35 @@ def three_rounds(key: str = "server_cpu_us_per_request", **more: Any) -> list[Re
             for number in (1, 2, 3) for server, cost in zip(SERVERS, (4, 5, 6, 8, 4 * (0.8 + 0.1 * number)))]
 
 
+def shown(results: list[Result]) -> str:
+    document = Document("peers", "1", {}, {}, results)
+    return table(summarise(results), document.figures() | compose(document))
+
+
 def test_each_is_compared_with_the_reference_of_its_round() -> None:
     found = compose(Document("peers", "1", {}, {}, three_rounds()))
     ratios: Any = found["ratios"]
     assert [(r["peer"], r["handler"], r["median"]) for r in ratios] == [
         (None, "callback", 1.25), (None, "coroutine", 1.5), ("libuv", "callback", 2), ("libev", "callback", 1)]
     assert (ratios[3]["min"], ratios[3]["max"], ratios[3]["reference"]) == (0.9, 1.1, "epoll")
-    text = table(three_rounds(requests_per_s=1e5))
+    text = shown(three_rounds(requests_per_s=1e5))
     assert "0.90 to 1.10" in text and ("-> single_reactor needs 1.25 times the CPU of hand-written epoll (rounds from 1.25 to "
                                        "1.25). Of the other peers libev needs least (1.00 times), libuv most (2.00") in text
 
 
 def test_without_a_figure_of_the_reference_nothing_is_said() -> None:
-    text = table([made_up(server_cpu_us_per_request=5), made_up(model=None, peer="epoll", error="killed by signal 9")])
+    text = shown([made_up(server_cpu_us_per_request=5), made_up(model=None, peer="epoll", error="killed by signal 9")])
     assert "Nothing to say" in text and "failed: killed by signal 9" in text
 
 
 def test_instructions_have_a_table_of_their_own() -> None:
-    text = table(three_rounds("instructions_per_request")[:2])
+    text = shown(three_rounds("instructions_per_request")[:2])
     assert "needs 1.25 times the instructions of hand-written epoll." in text and "CPU/req" not in text and "Noise" not in text
 
 
 def test_memory_is_told_with_a_forecast_where_it_was_measured() -> None:
-    assert "memory" not in table(three_rounds())
-    text = table(three_rounds(connections=10_000, bytes_per_connection=1024))
+    assert "memory" not in shown(three_rounds())
+    text = shown(three_rounds(connections=10_000, bytes_per_connection=1024))
     assert "each of 10,000 connections" in text and "1,024 B  2 million connections: 2.05 GB; published: 8 GB" in text
 
 

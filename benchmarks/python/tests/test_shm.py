@@ -13,7 +13,7 @@ from quintet_bench.build import Build
 from quintet_bench.commands import shm
 from quintet_bench.errors import RunError, UsageError
 from quintet_bench.plan import Run, Settings, make_plan
-from quintet_bench.results import Result, label_of
+from quintet_bench.results import Document, Result, label_of, summarise
 from quintet_bench.runner import describe
 
 P50 = {("tcp", None): 40, ("unix", None): 35, ("shm", None): 22, ("tcp", 1000): 8, ("unix", 1000): 6, ("shm", 1000): 0.3}
@@ -37,18 +37,23 @@ def found(**changed: float) -> list[Result]:
     return out
 
 
+def shown(results: list[Result]) -> str:
+    document = Document("shm", "", {}, {}, results)
+    return shm.table(summarise(results), document.figures() | shm.compose(document))
+
+
 def met(results: list[Result]) -> dict[str, list[Any]]:
     return {work: [one["met"] for one in some] for work, some in shm.conclude(results).items()}
 
 
 def test_all_that_is_demanded_can_be_met() -> None:
     assert met(found()) == {"latency": [True, True, True], "echo": [None, True, True], "idle": [True]}
-    text = shm.shm_table(found(), shm.conclude(found()))
+    text = shown(found())
     for part in ["latency: 1 connection x 8 B, single_reactor", "eventfd, two threads", "shm, spinning", "tcp, asleep",
                  "shm, spinning: p50 of 0.600 us (rounds from 0.300 to 0.900); demanded: at most 1: met",
                  "tcp, asleep: 133 times the p50 of shm, spinning", "shm, asleep: 1.10 times the p50 of two threads",
                  "echo: 100 connections x 8 B",
-                 "unix, asleep: 2.00 times the requests/s of tcp, asleep (rounds from 2.00 to 2.00)\n",
+                 "unix, asleep: 2.00 times the requests/s of tcp, asleep (rounds from 2.00 to 2.00).\n",
                  "shm, spinning: 9.00 times the requests/s of tcp, spinning (rounds from 9.00",
                  "shm, asleep: 6.00 times the requests/s of tcp, asleep (rounds from 6.00 to 6.00); demanded: at least 5: met",
                  "idle: bytes of each of 1,000 connections", "4,096", "200 bytes of user space a connection"]:
@@ -69,7 +74,7 @@ def test_without_a_reference_nothing_is_compared() -> None:
     assert met(lonely) == {"latency": [True], "echo": [], "idle": [True]}
     failed = [r | {"error": "the server ended"} for r in found()]
     assert set(map(len, shm.conclude(failed).values())) == {0}
-    assert "failed: the server ended" in shm.shm_table(failed, shm.conclude(failed))
+    assert "failed: the server ended" in shown(failed)
 
 
 def test_each_row_is_measured_where_it_makes_sense(build: Build) -> None:

@@ -34,6 +34,7 @@ from ..verdict import CPU, SPEED
 from ..web import NGINX_FILE, await_accepting, installed, load_short, nginx_command, serving_hello
 
 ABOUT = "Compares accept strategies under short connections"
+CLAIMS = "2.1 2.4 2.5 2.8 2.9 2.11 4.10"
 USUAL = Contender().accept
 PROCESSES = "processes"                 # stands for an accept strategy: the example prefork
 SERVED = re.compile(r"^prefork: process \d+ has accepted (\d+) connections$", re.MULTILINE)
@@ -162,7 +163,7 @@ def user_share(row: Combination) -> dict[str, str]:
 
 
 LAYOUT = Layout(lambda row: COLUMNS, 21, lambda row: f"  {_name(row.first)}", group=lambda row: row.first["loops"],
-                title=lambda row: f"{title_line(row)}, {row.first['loops']} loop(s)", texts=user_share)
+                title=lambda rows: f"{title_line(rows[0])}, {rows[0].first['loops']} loop(s)", texts=user_share)
 
 
 def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
@@ -234,7 +235,7 @@ def plan(arguments: argparse.Namespace, build: Build) -> Plan:
 
 
 EXPERIMENT = Experiment(
-    "accept", ("2.1", "2.4", "2.5", "2.8", "2.11"), UsualRuns(5, 1.0, 0.2), UsualRuns(3, 0.3, 0.1), plan, compose, table,
+    "accept", UsualRuns(5, 1.0, 0.2), UsualRuns(3, 0.3, 0.1), plan, compose, table,
     "bounds", options, shared=("--model=sharded", "--engine", "--connections"), programs=("http_hello", "prefork"), within=True,
     examples=("--quick", "--strategies reuse_port,exclusive --loops 1,2,4,8",
               "--preset fastsocket --rounds 5 --json accept.json", "--processes --strategies reuse_port",

@@ -6,28 +6,28 @@ import functools
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from .. import valgrind
 from ..build import Build
-from ..columns import SPREAD, Column, ratio_texts, rows_text
-from ..demands import Verdict, demand, exit_status, tempered
+from ..columns import SPREAD, Column
+from ..demands import Verdict, demand, tempered
 from ..errors import RunError, UsageError
-from ..foreign import add_example_options
+from ..experiment import Experiment, Layout, Plan, matching, noise, told_of
 from ..machine import read_text
-from ..measuring import UsualRuns, add_measuring_options, run_plan, settings_of
-from ..options import Parser, list_of, number_in, one_of, parse_range
+from ..measuring import UsualRuns
+from ..options import Parser, list_of, number_in, one_of
 from ..plan import Contender, Run, Settings
 from ..redis_load import PING, SET, RedisPrograms, ServerCare, measure_redis_load, run_benchmark, running_server
-from ..results import Combination, Result, Sample, summarise, workload_names, write_results
+from ..results import Combination, Document, Result, Sample, summarise, workload_names
 from ..runner import Measure
 from ..statistics import paired_ratio, ratio_text
-from ..table import title_line
 from ..text import grouped, joined, mebibytes, micros
-from ..verdict import CPU, SPEED, cost_of, noise_sentence
+from ..verdict import CPU, SPEED, cost_of
 
 ABOUT = "Compares memory allocators, preloaded into the same server"
-DEFAULT, QUICK = UsualRuns(5, 0.4, 0.1), UsualRuns(3, 0.2, 0.05)
+CLAIMS = "2.18"
 OURS, HUGE = "glibc", "glibc-huge-pages"   # the second asks for transparent huge pages, since glibc 2.35
 HUGE_PAGES = "/sys/kernel/mm/transparent_hugepage/enabled"
 # Debian's package, and names of the library for the dynamic linker, the usual one first.
@@ -93,10 +93,7 @@ def measure_instructions(programs: RedisPrograms, care: ServerCare) -> Measure:
             yield server, turn
 
     def measure(result: Result, s: Settings, run: Run) -> None:
-        result["server_cpus"] = result["client_cpus"] = str(valgrind.cpu())
-        (count,), requests = valgrind.difference(valgrind.CALLGRIND, lambda log: (valgrind.collected_instructions(log),),
-                                                 FEW_MANY, functools.partial(serving, result))
-        result |= {"requests": requests, "failed": 0, "instructions_per_request": count / requests}
+        valgrind.count_instructions(result, FEW_MANY, functools.partial(serving, result))
     return measure
 
 
@@ -104,8 +101,8 @@ def with_ratios(results: list[Result]) -> list[Standing]:
     def ratio(row: Combination) -> Sample | None:
         model, name = row.first["model"], row.first["allocator"]
         return None if name == OURS else paired_ratio(
-            results, row.workload, cost_of(row).key, lambda r: (r["model"], r["allocator"]) == (model, name),
-            lambda r: (r["model"], r["allocator"]) == (model, OURS))
+            results, row.workload, cost_of(row).key, matching(model=model, allocator=name),
+            matching(model=model, allocator=OURS))
     return [(row, ratio(row)) for row in summarise(results)]
 
 
@@ -114,19 +111,14 @@ def sentence(row: Combination, ratio: Sample) -> str:
     return f"{row.label} needs {ratio_text(ratio, cost_of(row).word, OURS)}{'; too few rounds to tell them apart' * few}."
 
 
-def table(found: list[Standing], judged: list[Verdict]) -> str:
-    out, ratios = "", {(row.workload, row.label): ratio for row, ratio in found}
+LAYOUT = Layout(lambda row: COUNTED if cost_of(row).counted else TIMED, 35, lambda row: f"  {row.label}")
 
-    def texts(row: Combination) -> dict[str, str]:
-        return ratio_texts(ratios[row.workload, row.label], "1" if row.first["allocator"] == OURS else "-")
-    for work in workload_names(row for row, _ in found):
-        rows = [row for row, _ in found if row.workload == work]
-        told = [one["sentence"] for one in judged if one["workload"] == work] or ["Nothing to compare."]
-        out += f"{title_line(rows[0])}\n" + rows_text(rows, COUNTED if cost_of(rows[0]).counted else TIMED, texts, 35,
-                                                      lambda row: f"  {row.label}")
-        out += "".join(f"  -> {text}\n" for text in told) + "\n"
-    timed = [row for row, _ in found if SPEED in row.samples]
-    return out + (noise_sentence(timed) + "\n" if timed else "")
+
+def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
+    ratios = {(row.workload, row.label): ratio for row, ratio in with_ratios(figures["results"])}
+    known = {one["workload"] for one in figures["verdicts"]}
+    nothing = [{"workload": name, "sentence": "Nothing to compare."} for name in workload_names(summary) if name not in known]
+    return LAYOUT.text(summary, told_of(figures["verdicts"], nothing), ratios) + noise(summary, figures)
 
 
 def verdicts(found: list[Standing], results: list[Result]) -> list[Verdict]:
@@ -136,29 +128,22 @@ def verdicts(found: list[Standing], results: list[Result]) -> list[Verdict]:
                             reference=OURS) for row, ratio in found if ratio], results)
 
 
-def add_options(parser: Parser, build: Build) -> None:
+def compose(document: Document) -> dict[str, Any]:
+    return {"verdicts": verdicts(with_ratios(document.results), document.results)}
+
+
+def options(parser: Parser, build: Build) -> None:
     parser.description = f"{ABOUT}: kv under redis-benchmark.\nkv: PING, which allocates nothing; kv-set: SET of 64 bytes."
     works = {PING.name: PING, SET.name: SET}
     parser.option("--workload", list_of(lambda name: works[one_of(*works)(name)]),
                   "comma-separated: kv, kv-set (default: both)", default=[PING, SET])
-    parser.option("--models", build.model_list, "comma-separated names or numbers (default: all five)", default=build.models)
     parser.option("--allocators", list_of(one_of(*LIBRARIES)), f"comma-separated: {', '.join(list(LIBRARIES)[1:])} "
                   "(default: all that are installed); glibc is always included", default=[])
-    parser.option("--count", one_of("instructions"), "count user-space instructions of each server with callgrind and one "
-                  "connection, instead of time")
     parser.option("--connections", number_in(1, 10_000), "concurrent connections (default: 100)", default=100)
-    parser.option("--loops", number_in(1, 1024), "loops of models 4 and 5 (default: the server's CPUs)")
-    parser.option("--workers", parse_range, "MIN..MAX workers of models 3 and 5 (default: 1..4)", default="1..4")
     parser.flag("--shared-cpus", "server and client share all CPUs, so that the server's threads run at the same time")
-    add_measuring_options(parser, DEFAULT, QUICK)
-    add_example_options(parser, "kv")
-    parser.examples("quintet-bench allocators --json allocators.json",
-                    "quintet-bench allocators --models 4 --workload kv-set --shared-cpus --rounds 9",
-                    "quintet-bench allocators --count instructions")
-    parser.notes("ratio: the CPU for a request over that with glibc in the same model and round. --count leaves out model 5.")
 
 
-def run(arguments: argparse.Namespace, build: Build) -> int:
+def plan(arguments: argparse.Namespace, build: Build) -> Plan:
     counting, models = arguments.count is not None, arguments.models
     if counting and valgrind.obstacle():
         raise UsageError(f"--count: {valgrind.obstacle()}")
@@ -169,15 +154,18 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
             raise UsageError(why)
         print(f"{why}; it is skipped.", file=sys.stderr)
     programs, libraries = RedisPrograms.find(build, arguments.kv, with_server=False), find_libraries(arguments.allocators)
-    s = settings_of(arguments, build, DEFAULT, QUICK, counters=False, shared_cpus=arguments.shared_cpus,
-                    contenders=[Contender(model=model, allocator=name) for model in models for name in libraries],
-                    workloads=[work.but(connections=1 if counting else arguments.connections) for work in arguments.workload])
-    s.rounds = 1 if counting else s.rounds
     care = ServerCare(lambda about: preload(about["allocator"], libraries),
                       lambda about, pid: require_allocator(about["allocator"], read_text(f"/proc/{pid}/maps")))
-    measure = measure_instructions(programs, care) if counting else measure_redis_load(programs, care)
-    document = run_plan("allocators", s, build, measure)
-    found = with_ratios(document.results)
-    judged = verdicts(found, document.results)
-    write_results(table(found, judged), document.figures() | {"verdicts": judged}, s.json_file)
-    return exit_status(document, judged)
+    works = [work.but(connections=1 if counting else arguments.connections) for work in arguments.workload]
+    return Plan({"workloads": works, "counters": False, "shared_cpus": arguments.shared_cpus,
+                 "contenders": [Contender(model=model, allocator=name) for model in models for name in libraries],
+                 **({"rounds": 1} if counting else {})},
+                measure_instructions(programs, care) if counting else measure_redis_load(programs, care))
+
+
+EXPERIMENT = Experiment(
+    "allocators", UsualRuns(5, 0.4, 0.1), UsualRuns(3, 0.2, 0.05), plan, compose, table, options=options,
+    shared=("--models", "--count", "--loops", "--workers"), programs=("kv",),
+    examples=("--json allocators.json", "--models 4 --workload kv-set --shared-cpus --rounds 9", "--count instructions"),
+    notes=("ratio: the CPU for a request over that with glibc in the same model and round. --count leaves out model 5.",))
+add_options, run = EXPERIMENT.add_options, EXPERIMENT.run

@@ -19,6 +19,7 @@ from ..results import Result, write_results
 from ..text import grouped, significant
 
 ABOUT = "Measures the bus between processes: merged messages and single ones, sizes, memory, shared segments"
+CLAIMS = "1.15 1.16 1.17 1.18 1.19 1.20"
 DEFAULT, QUICK = UsualRuns(5, 0.4), UsualRuns(2, 0.1)
 ROUTES, SMALLEST, LARGEST = ("shm", "unix", "tcp"), 8, 65536
 SIZES = ["8..128", "8..16384", *(f"{128 << i}..{128 << i}" for i in range(9))]

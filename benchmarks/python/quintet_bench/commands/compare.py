@@ -20,6 +20,7 @@ from ..text import grouped, joined, mebibytes, micros, significant
 from ..verdict import CPU, SPEED, compute_verdict
 
 ABOUT = "Compares the five threading models under several workloads: table, JSON, HTML report"
+CLAIMS = "2.15 5.2"
 DEFAULT_LIST, QUICK_LIST = "echo,pipeline,cpu:200us,blocking:2ms,mixed,heartbeat", "echo,cpu:200us,mixed"
 DEFAULT, QUICK = UsualRuns(3, 1.0, 0.2), UsualRuns(3, 0.4, 0.1)
 USUAL_COLUMNS: tuple[Column, ...] = (

@@ -24,6 +24,7 @@ from ..text import grouped, micros, significant
 from ..verdict import SPEED
 
 ABOUT = "Compares threads that share an io_context, or a server, with threads that have one each"
+CLAIMS = "2.12 5.4"
 NAMES = {"asio-shared": "one io_context", "asio-separate": "an io_context each",
          "kv-shared": "one kv", "kv-separate": "a kv each"}
 METRICS = {"requests_per_s": "requests/s", "p999_us": "p99.9", "server_cpu_us_per_request": "CPU a request"}
@@ -94,7 +95,7 @@ def plan(arguments: argparse.Namespace, build: Build) -> Plan:
 
 
 EXPERIMENT = Experiment(
-    "contention", ("2.12", "5.4"), UsualRuns(5, 0.5, 0.1), UsualRuns(3, 0.2, 0.1), plan, compose, table, "ratios", options,
+    "contention", UsualRuns(5, 0.5, 0.1), UsualRuns(3, 0.2, 0.1), plan, compose, table, "ratios", options,
     shared=("--connections",), programs=("kv",), within=True,
     examples=("--json contention.json", "--forecast forecast.json", "--threads 2,40 --connections 1000 --rounds 9",
               "--of kv --rounds 9"))

@@ -20,6 +20,7 @@ from ..results import Result, Sample, number, write_results
 from ..text import grouped, mebibytes
 
 ABOUT = "Measures the latency of L1, L2, L3 and DRAM, and of a cache line between two CPUs"
+CLAIMS = "5.15"
 DEFAULT, QUICK, MOST_PAIRS = UsualRuns(5, 0.2), UsualRuns(3, 0.05), 16
 NOT_KNOWN = ["whether two CPUs of a virtual machine are two cores, or two threads of one",
              "which part of a load is address translation, if the kernel gave no huge pages",

@@ -27,6 +27,7 @@ from ..text import grouped, mebibytes, micros, percent, significant
 from .memlat import size_text
 
 ABOUT = "Compares merged writes with one write for each message, on one connection"
+CLAIMS = "1.4 1.10 1.17 1.19 1.22"
 DEFAULT, QUICK, LARGEST = UsualRuns(5, 1), UsualRuns(3, 0.2), 65536
 SIZES, USUAL_THRESHOLD = ["8..128", "8..16384", "128..128", "16384..16384"], 4096
 

@@ -1,33 +1,27 @@
 # SPDX-License-Identifier: BSL-1.0
 """`quintet-bench moon`: short framed messages with and without a read cache, or the two forms of redis-benchmark's PING."""
 import argparse
-import json
-import signal
-import tempfile
-import time
 from collections.abc import Sequence
 from typing import Any
 
 from ..build import Build
-from ..child import Child
-from ..columns import SPREAD, Column, aligned, rows_text
-from ..demands import Verdict, at_most, demand, exit_status, tempered
-from ..errors import RunError, UsageError
+from ..columns import SPREAD, Column, aligned
+from ..demands import Verdict, at_most, demand, tempered
+from ..errors import UsageError
+from ..experiment import Experiment, Layout, Plan, arrows, compared, matching
 from ..foreign import require_files
-from ..machine import read_text
-from ..measuring import UsualRuns, add_measuring_options, add_server_options, run_plan, settings_of
-from ..options import Parser, list_of, number_in, size_in
+from ..measuring import UsualRuns
+from ..options import Parser, list_of, size_in
 from ..plan import Contender, Run, Settings
 from ..redis_load import INLINE, PING, RedisPrograms, measure_redis_load
-from ..results import Combination, Result, number, summarise, write_results
-from ..runner import PATIENCE_S, Measure, Observer, await_listening, load_command, run_load, server_command
-from ..statistics import Filter, paired_ratio
-from ..table import cell, remarks, title_line
+from ..results import Combination, Document, Result, Sample, number, summarise
+from ..runner import Measure, Observer, await_listening, counted_server, load_command, run_load, server_command
+from ..table import cell
 from ..text import grouped, micros, significant
-from ..verdict import CPU, SPEED, noise_sentence
+from ..verdict import CPU, SPEED
 
 ABOUT = "Compares short framed messages with and without a read cache, or the forms of redis-benchmark's PING"
-DEFAULT, QUICK = UsualRuns(5, 1.0, 0.2), UsualRuns(3, 0.3, 0.1)
+CLAIMS = "3.1 3.5 3.7 3.8 3.12"
 OFF, WHOLE = 2, 64 * 1024               # bytes of a receive: a length prefix, then exactly the rest; the library's default
 DEMANDED = {1: 1.0, 16: 0.25}           # messages in flight for each connection, and receives of a message at most
 MOST_CPU, MOST_BULK = 0.952, 1.1        # 5 % more requests for the same CPU; p50 of the array form over that of the inline form
@@ -58,23 +52,17 @@ def cache_text(size: int) -> str:
 
 def measure_frames(result: Result, s: Settings, run: Run) -> None:
     """Receives are counted from the server's start to its end. All messages are alike, so that changes nothing."""
-    with tempfile.NamedTemporaryFile(suffix=".json") as counters:
-        with Child("the server", [*server_command(s, run, result), "--json", counters.name]) as server:
-            command = load_command(s, run, result, await_listening(server, result))
-            run_load(result, command, server, run.expected_s(s), Observer())
-            server.kill(signal.SIGTERM)
-            if server.wait(time.monotonic() + PATIENCE_S) != 0:
-                raise RunError(f"after SIGTERM, the server {server.ending()}")
-        total = json.loads(read_text(counters.name))
+    with counted_server(server_command(s, run, result)) as (server, total):
+        command = load_command(s, run, result, await_listening(server, result))
+        run_load(result, command, server, run.expected_s(s), Observer())
     result["receives_per_request"] = total["receives"] * run.work.message_bytes / total["bytes_received"]
-
-
-def matching(model: str, **wanted: Any) -> Filter:
-    return lambda result: all(result[key] == value for key, value in (wanted | {"model": model}).items())
 
 
 def frame_verdicts(results: Sequence[Result]) -> list[Verdict]:
     """Receives of a message with the whole cache, and what the cache saves: CPU with it / without it in each round."""
+    def saved(ratio: Sample) -> str:
+        return (f"{model}: the read cache changes CPU per request by {100 * ratio.median - 100:+.1f} %, which is "
+                f"{100 / ratio.median - 100:+.1f} % requests for the same CPU; CPU with it over CPU without it")
     out = []
     for row in summarise(results):
         depth, model, each = row.first["pipeline"], row.first["model"], row.samples.get("receives_per_request")
@@ -82,32 +70,17 @@ def frame_verdicts(results: Sequence[Result]) -> list[Verdict]:
             text = f"{model}, {depth} in flight for each connection: {significant(each.median)} receives of a message"
             out.append(demand(text, each, at_most(DEMANDED[depth]), metric="receives_per_request", model=model, pipeline=depth))
     for model in dict.fromkeys(r["model"] for r in results):
-        whole, off = (matching(model, pipeline=1, receive_size=size) for size in (WHOLE, OFF))
-        if ratio := paired_ratio(results, "framed", CPU, whole, off):
-            text = (f"{model}: the read cache changes CPU per request by {100 * ratio.median - 100:+.1f} %, which is "
-                    f"{100 / ratio.median - 100:+.1f} % requests for the same CPU; CPU with it over CPU without it")
-            out.append(demand(text, ratio, at_most(MOST_CPU), metric=CPU, model=model, reference="off"))
+        whole, off = (matching(model=model, pipeline=1, receive_size=size) for size in (WHOLE, OFF))
+        out += compared(results, "framed", CPU, whole, off, saved, at_most(MOST_CPU), model=model, reference="off")
     return out
 
 
-def frames_table(results: Sequence[Result], verdicts: Sequence[Verdict]) -> str:
-    summary, out = summarise(results), ""
-    for depth in dict.fromkeys(row.first["pipeline"] for row in summary):
-        rows = [row for row in summary if row.first["pipeline"] == depth]
-        out += f"{title_line(rows[0])}\n" + rows_text(
-            rows, FRAMES, lambda row: {"cache": cache_text(row.first["receive_size"])}, 23,
-            lambda row: f"  {row.first['model']}")
-    told = "".join(f"  -> {one['sentence']}.\n" for one in verdicts)
-    return f"{out}{told}\n{FRAMES_PUBLISHED.format(**PUBLISHED)}\n{noise_sentence(summary)}\n"
-
-
 def ping_verdicts(results: Sequence[Result]) -> list[Verdict]:
-    out, alike = [], [r | {"workload": PING.name, "form": r["workload"]} for r in results]
+    out, alike = list[Verdict](), [r | {"workload": PING.name, "form": r["workload"]} for r in results]
     for model in dict.fromkeys(r["model"] for r in results):
-        mbulk, inline = (matching(model, form=form.name) for form in (PING, INLINE))
-        if ratio := paired_ratio(alike, PING.name, "p50_us", mbulk, inline):
-            text = f"{model}: the p50 of PING_MBULK is {ratio.median:.2f} times that of PING_INLINE"
-            out.append(demand(text, ratio, at_most(MOST_BULK), metric="p50_us", model=model))
+        mbulk, inline = (matching(model=model, form=form.name) for form in (PING, INLINE))
+        out += compared(alike, PING.name, "p50_us", mbulk, inline, lambda ratio: (
+            f"{model}: the p50 of PING_MBULK is {ratio.median:.2f} times that of PING_INLINE"), at_most(MOST_BULK), model=model)
     return out
 
 
@@ -130,40 +103,42 @@ def distributions(results: Sequence[Result]) -> list[dict[str, Any]]:
     return out
 
 
-def pings_table(results: Sequence[Result], verdicts: Sequence[Verdict], sides: Sequence[dict[str, Any]]) -> str:
-    def name(row: Combination) -> str:
-        return f"  {row.first['model']:<23}{FORMS[row.workload]}"
+def compose(document: Document) -> dict[str, Any]:
+    frames = any(r["workload"] == "framed" for r in document.results)
+    verdicts = (frame_verdicts if frames else ping_verdicts)(document.results)
+    return {"verdicts": tempered(verdicts, document.results), "published": PUBLISHED,
+            "distributions": distributions(document.results)}
 
-    summary = sorted(summarise(results), key=lambda row: [r["model"] for r in results].index(row.first["model"]))
-    out = (f"redis-benchmark: {cell(summary[0], 'connections', grouped)} connections" if summary else "") + "\n"
-    out += rows_text(summary, PINGS, lambda row: {}, 38, name, remarks)
-    for side in sides:
+
+FRAMES_LAYOUT = Layout(lambda row: FRAMES, 23, lambda row: f"  {row.first['model']}", group=lambda row: row.first["pipeline"],
+                       texts=lambda row: {"cache": cache_text(row.first["receive_size"])})
+PINGS_LAYOUT = Layout(lambda row: PINGS, 38, lambda row: f"  {row.first['model']:<23}{FORMS[row.workload]}",
+                      group=lambda row: 0, title=lambda rows: (
+                          f"redis-benchmark: {cell(rows[0], 'connections', grouped)} connections"))
+
+
+def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
+    frames = summary[0].workload == "framed"
+    models = [row.first["model"] for row in summary]
+    layout, key = (FRAMES_LAYOUT, "pipeline") if frames else (PINGS_LAYOUT, "model")
+    out = layout.text(sorted(summary, key=lambda row: models.index(row.first["model"]) if key == "model" else row.first[key]))
+    for side in figures["distributions"]:
         columns = [[title, *(f"{value:.2f}%" for value in side[title])] for title in FORMS.values()]
         out += f"  {side['model']}: latencies of at most\n" + aligned(
             list(zip(["", *(f"{at:g} ms" for at in side["milliseconds"])], *columns)), left=())
-    told = "".join(f"  -> {one['sentence']}.\n" for one in verdicts)
-    return f"{out}{told}\n{PINGS_PUBLISHED.format(**PUBLISHED)}\n{noise_sentence(summary)}\n"
+    said = (FRAMES_PUBLISHED if frames else PINGS_PUBLISHED).format(**PUBLISHED)
+    return f"{out}{arrows(figures['verdicts'])}\n{said}\n{figures['noise']}\n"
 
 
-def add_options(parser: Parser, build: Build) -> None:
+def options(parser: Parser, build: Build) -> None:
     def cache(text: str) -> int:
         return OFF if text == "off" else size_in(OFF + 1, WHOLE)(text)
-    parser.option("--models", build.model_list, "comma-separated names or numbers (default: all five)", default=build.models)
     parser.option("--cache", list_of(cache), "comma-separated sizes of the read cache, which bounds a receive: bytes up to "
                   "64k, or off, which receives the length and then exactly the rest (default: off,64k)")
-    parser.option("--connections", number_in(1, 20_000), "concurrent connections (default: 1000; 100 with --redis)")
     parser.flag("--redis", "instead: PING_INLINE and PING_MBULK of redis-benchmark against the example kv")
-    parser.option("--kv", str, "path of the example kv, for --redis (default: that of this build)", metavar="FILE")
-    add_measuring_options(parser, DEFAULT, QUICK)
-    add_server_options(parser, build)
-    parser.examples("quintet-bench moon --quick", "quintet-bench moon --models 4 --cache off,512,8k,64k --rounds 9",
-                    "quintet-bench moon --redis --json pings.json")
-    parser.notes("cache: bytes that one receive takes at most; off takes the length and then exactly the rest, two receives a",
-                 "message. receives: receives for each message, from the server's start to its end. most in: the millisecond",
-                 "with most latencies.")
 
 
-def run(arguments: argparse.Namespace, build: Build) -> int:
+def plan(arguments: argparse.Namespace, build: Build) -> Plan:
     a = arguments
     usual = PING if a.redis else build.workload("framed")
     work = usual.but(connections=a.connections or usual.connections)
@@ -176,12 +151,15 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
         measure: Measure = measure_redis_load(RedisPrograms.find(build, a.kv, with_server=False))
     else:
         sizes, works, measure = a.cache or [OFF, WHOLE], [work.but(pipeline=depth) for depth in DEMANDED], measure_frames
-    s = settings_of(a, build, DEFAULT, QUICK, workloads=works, counters=False, contenders=[
-        Contender(model=model, engine=a.engine, receive_size=size) for model in a.models for size in sizes])
-    document = run_plan("moon", s, build, measure)
-    results, sides = document.results, distributions(document.results)
-    verdicts = tempered(ping_verdicts(results) if a.redis else frame_verdicts(results), results)
-    table = pings_table(results, verdicts, sides) if a.redis else frames_table(results, verdicts)
-    figures = document.figures() | {"verdicts": verdicts, "published": PUBLISHED, "distributions": sides}
-    write_results(table, figures, s.json_file)
-    return exit_status(document, verdicts)
+    who = [Contender(model=model, engine=a.engine, receive_size=size) for model in a.models for size in sizes]
+    return Plan({"workloads": works, "contenders": who, "counters": False}, measure)
+
+
+EXPERIMENT = Experiment(
+    "moon", UsualRuns(5, 1.0, 0.2), UsualRuns(3, 0.3, 0.1), plan, compose, table,
+    options=options, shared=("--models", "--connections"), programs=("kv",), server=True,
+    examples=("--quick", "--models 4 --cache off,512,8k,64k --rounds 9", "--redis --json pings.json"),
+    notes=("cache: bytes that one receive takes at most; off takes the length and then exactly the rest, two receives a",
+           "message. receives: receives for each message, from the server's start to its end. most in: the millisecond",
+           "with most latencies."))
+add_options, run = EXPERIMENT.add_options, EXPERIMENT.run

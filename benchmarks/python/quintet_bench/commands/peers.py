@@ -10,22 +10,22 @@ from typing import Any
 from .. import valgrind
 from ..build import Build, Workload
 from ..child import Child
-from ..columns import SPREAD, Column, aligned, ratio_texts, rows_text
-from ..demands import Verdict, at_most, demand, exit_status, tempered
+from ..columns import SPREAD, Column, aligned
+from ..demands import Verdict, at_most, demand, tempered
 from ..errors import UsageError
-from ..measuring import UsualRuns, add_measuring_options, run_plan, settings_of
-from ..options import Parser, list_of, number_in, one_of
+from ..experiment import Experiment, Layout, Plan, noise, told_of
+from ..measuring import UsualRuns
+from ..options import Parser, list_of, one_of
 from ..plan import Contender, Run, Settings
 from ..redis_load import PING, PIPELINE, RedisPrograms, measure_redis_load
-from ..results import Combination, Document, Result, Sample, label_of, summarise, workload_names, write_results
+from ..results import Combination, Document, Result, Sample, label_of, summarise, workload_names
 from ..runner import PATIENCE_S, server_command
 from ..statistics import paired_ratio, ratio_json, ratio_text
-from ..table import title_line
 from ..text import grouped, memory_forecast, micros, significant
-from ..verdict import CPU, SPEED, cost_of, noise_sentence
+from ..verdict import CPU, SPEED, cost_of
 
 ABOUT = "Compares Quintet's echo server with other libraries' and hand-written ones"
-DEFAULT, QUICK = UsualRuns(5, 0.5, 0.1), UsualRuns(3, 0.2, 0.1)
+CLAIMS = "5.13"
 DEFAULT_LIST, QUICK_LIST, COUNTED_LIST = "echo,large,pipeline,latency", "echo,large", "echo,latency"
 THREADED = ("blocking", "asio-shared", "asio-separate", "tokio-echo")  # only if named: the others have a single loop
 MOST = {False: 1.25, True: 5.0}         # over the reference: CPU for a request, and counted instructions, of which it has few
@@ -83,28 +83,20 @@ def _memory_text(rows: Sequence[Combination]) -> str:
             f"{aligned(each, left=(0, 2))}") if each else ""
 
 
-def table(results: Sequence[Result]) -> str:
+LAYOUT = Layout(lambda row: COUNTED if cost_of(row).counted else COLUMNS, 36, lambda row: f"  {row.label}")
+
+
+def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
     """A block for each workload: a line for each server, then the verdict."""
-    standing, out = standings(results), ""
-    for name in workload_names(row for row, _ in standing):
-        found = [(row, ratio) for row, ratio in standing if row.workload == name]
-        rows, ratios = [row for row, _ in found], {row.label: ratio for row, ratio in found}
-        columns = COUNTED if cost_of(rows[0]).counted else COLUMNS
-        out += title_line(rows[0]) + "\n" + rows_text(rows, columns, lambda row: ratio_texts(ratios[row.label], "1"), 36,
-                                                      lambda row: f"  {row.label}")
-        told = [verdict_on(found), *(f"{one['sentence']}." for one in demands_on(found, results))]
-        out += _memory_text(rows) + "".join(f"  -> {sentence}\n" for sentence in told) + "\n"
-    timed = [row for row, _ in standing if SPEED in row.samples]
-    return out + (noise_sentence(timed) + "\n" if timed else "")
+    ratios = {(row.workload, row.label): ratio for row, ratio in standings(figures["results"])}
+    told = told_of(figures["verdicts"], figures["demands"])
+    return LAYOUT.text(summary, lambda rows: _memory_text(rows) + told(rows), ratios) + noise(summary, figures)
 
 
 def measure_instructions(result: Result, s: Settings, run: Run) -> None:
-    """Counts with callgrind. All requests of a turn arrive before the server wakes."""
-    result["server_cpus"] = result["client_cpus"] = str(valgrind.cpu())
+    """All requests of a turn arrive before the server wakes."""
     serve = functools.partial(valgrind.serving_echo, server_command(s, run, result), run.work)
-    (count,), requests = valgrind.difference(valgrind.CALLGRIND, lambda log: (valgrind.collected_instructions(log),),
-                                             valgrind.bounded_turns(run.work), serve)
-    result |= {"requests": requests, "failed": 0, "instructions_per_request": count / requests}
+    valgrind.count_instructions(result, valgrind.bounded_turns(run.work), serve)
 
 
 def _usable(program: str, engine: str) -> bool:
@@ -131,7 +123,7 @@ def _contenders(arguments: argparse.Namespace, build: Build, program: str) -> li
     return list(dict.fromkeys([EPOLL, *ours, *(Contender(peer=name) for name in names)]))
 
 
-def add_options(parser: Parser, build: Build) -> None:
+def options(parser: Parser, build: Build) -> None:
     def workload(name: str) -> Workload:
         work = PING if name == "kv" else build.workload(name)
         if work.kind != "echo":
@@ -147,15 +139,7 @@ def add_options(parser: Parser, build: Build) -> None:
     parser.option("--workloads", list_of(workload), "the same")
     parser.option("--peers", list_of(peer), f"comma-separated: {', '.join(build.peers)} (default: all with one thread); epoll, "
                   "the reference, is always included")
-    parser.option("--model", build.model, "model of Quintet's server (default: single_reactor)", default="single_reactor")
-    parser.option("--count", one_of("instructions"), "instructions: count user-space instructions of each server with "
-                  "callgrind, instead of time")
-    parser.option("--connections", number_in(1, 20_000), "concurrent connections (default: by workload)")
-    add_measuring_options(parser, DEFAULT, QUICK)
     parser.flag("--no-counters", "do not count system calls")
-    parser.option("--kv", str, "path of the example kv, for the workload kv (default: that of this build)", metavar="FILE")
-    parser.examples("quintet-bench peers --json peers.json", "quintet-bench peers --workload pipeline --peers asio,libuv",
-                    "quintet-bench peers --count instructions", "quintet-bench peers --workload kv")
 
 
 def compose(document: Document) -> dict[str, Any]:
@@ -164,10 +148,10 @@ def compose(document: Document) -> dict[str, Any]:
                          cost_of(row).key, ratio) for row, ratio in standing if ratio]
     verdicts = [{"workload": name, "sentence": verdict_on([one for one in standing if one[0].workload == name])}
                 for name in workload_names(row for row, _ in standing)]
-    return document.figures() | {"ratios": ratios, "verdicts": verdicts, "demands": demands_on(standing, document.results)}
+    return {"ratios": ratios, "verdicts": verdicts, "demands": demands_on(standing, document.results)}
 
 
-def run(arguments: argparse.Namespace, build: Build) -> int:
+def plan(arguments: argparse.Namespace, build: Build) -> list[Plan]:
     usual = COUNTED_LIST if arguments.count else QUICK_LIST if arguments.quick else DEFAULT_LIST
     works = [work.but(connections=arguments.connections or work.connections)
              for work in arguments.workloads or build.workload_list(usual)]
@@ -176,20 +160,22 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
     obstacle = "instructions are counted of echoes only, not of kv" if kv else valgrind.obstacle()
     if arguments.count and obstacle:
         raise UsageError(f"--count: {obstacle}")
-    s = settings_of(arguments, build, DEFAULT, QUICK, workloads=echoes, one_cpu=True,
-                    counters=not arguments.no_counters and not arguments.count)
-    s.rounds = 1 if arguments.count else s.rounds
+    settings: dict[str, Any] = {"one_cpu": True, "counters": not arguments.no_counters and not arguments.count}
+    settings |= {"rounds": 1} if arguments.count else {}
     redis = RedisPrograms.find(build, arguments.kv) if kv else None
-    document = None
+    out = []
     if echoes:
-        s.contenders = _contenders(arguments, build, s.program)
-        document = run_plan("peers", s, build, *[measure_instructions] * bool(arguments.count))
-    if redis and not (document and document.interrupted):
-        s.workloads, s.by_strace, s.contenders = kv, True, [REDIS, Contender(model=arguments.model)]
-        more = run_plan("peers", s, build, measure_redis_load(redis))
-        more.results[:0] = document.results if document else []
-        document = more
-    assert document
-    figures = compose(document)
-    write_results(table(document.results), figures, s.json_file)
-    return exit_status(document, figures["demands"])
+        who = _contenders(arguments, build, arguments.program or build.program)
+        timed = Plan({"workloads": echoes, "contenders": who, **settings})
+        out.append(timed._replace(measure=measure_instructions) if arguments.count else timed)
+    if redis:
+        out.append(Plan({"workloads": kv, "contenders": [REDIS, Contender(model=arguments.model)], "by_strace": True,
+                         **settings}, measure_redis_load(redis)))
+    return out
+
+
+EXPERIMENT = Experiment(
+    "peers", UsualRuns(5, 0.5, 0.1), UsualRuns(3, 0.2, 0.1), plan, compose, table, "demands", options,
+    shared=("--model", "--count", "--connections"), programs=("kv",),
+    examples=("--json peers.json", "--workload pipeline --peers asio,libuv", "--count instructions", "--workload kv"))
+add_options, run = EXPERIMENT.add_options, EXPERIMENT.run

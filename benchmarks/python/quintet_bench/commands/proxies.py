@@ -27,6 +27,7 @@ from ..web import (NGINX_RELAY, await_accepting, example_command, installed, loa
                    stream_module)
 
 ABOUT = "Compares the example proxy with HAProxy and nginx before the same server, under short connections"
+CLAIMS = "2.10"
 COLUMNS: tuple[Column, ...] = (
     ("connections/s", 14, SPEED, grouped), SPREAD, ("CPU/conn", 10, CPU, micros), ("p50", 9, "p50_us", micros),
     ("p99", 9, "p99_us", micros))
@@ -100,7 +101,7 @@ def compose(document: Document) -> dict[str, Any]:
 
 
 LAYOUT = Layout(lambda row: COLUMNS, 36, lambda row: f"  {row.label if row.is_peer else f'proxy, {label_of(row.first)}'}",
-                title=lambda row: f"{title_line(row)}, each through a relay; CPU is the relay's")
+                title=lambda rows: f"{title_line(rows[0])}, each through a relay; CPU is the relay's")
 
 
 def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
@@ -128,7 +129,7 @@ def plan(arguments: argparse.Namespace, build: Build) -> Plan:
 
 
 EXPERIMENT = Experiment(
-    "proxies", ("2.10",), UsualRuns(5, 1.0, 0.2), UsualRuns(3, 0.3, 0.1), plan, compose, table, "ratios", options,
+    "proxies", UsualRuns(5, 1.0, 0.2), UsualRuns(3, 0.3, 0.1), plan, compose, table, "ratios", options,
     shared=("--model=sharded", "--accept", "--engine", "--loops"), programs=("proxy", "http_hello"), within=True,
     examples=("--rounds 9 --json proxies.json", "--accept reuse_port_cpu --quick"))
 add_options, run = EXPERIMENT.add_options, EXPERIMENT.run

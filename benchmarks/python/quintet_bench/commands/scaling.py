@@ -25,6 +25,7 @@ from ..verdict import CPU, SPEED
 from ..web import serving_hello
 
 ABOUT = "Measures how efficient more loops are: echo, http_hello and kv"
+CLAIMS = "5.11"
 SERVERS = {"echo": "echo", "http_hello": "short", "kv": PING.name}      # and their workloads
 COLUMNS: tuple[Column, ...] = (
     ("requests/s", 11, SPEED, grouped), SPREAD, ("CPU/req", 10, CPU, micros), ("p50", 9, "p50_us", micros),
@@ -112,7 +113,7 @@ def plan(arguments: argparse.Namespace, build: Build) -> Plan:
 
 
 EXPERIMENT = Experiment(
-    "scaling", ("5.11",), UsualRuns(5, 0.5, 0.1), UsualRuns(3, 0.2, 0.1), plan, compose, table, "efficiency", options,
+    "scaling", UsualRuns(5, 0.5, 0.1), UsualRuns(3, 0.2, 0.1), plan, compose, table, "efficiency", options,
     shared=("--model=sharded",), programs=("http_hello", "kv"), within=True,
     examples=("--json scaling.json", "--servers echo --loops 1,2,4,8 --rounds 9"))
 add_options, run = EXPERIMENT.add_options, EXPERIMENT.run

@@ -5,28 +5,29 @@ import dataclasses
 import os
 import tempfile
 from collections.abc import Sequence
+from typing import Any
 
 from ..build import Build, Workload
 from ..child import Child
-from ..columns import SPREAD, Column, rows_text
-from ..demands import Verdict, at_least, at_most, demand, exit_status, tempered
+from ..columns import SPREAD, Column
+from ..demands import Verdict, at_least, at_most, demand, tempered
 from ..errors import UsageError
+from ..experiment import Experiment, Layout, Plan, compared, matching, told_of
 from ..foreign import raise_file_limit, require_files
 from ..idle import idle_figures
 from ..machine import cpu_text
-from ..measuring import UsualRuns, add_measuring_options, add_server_options, run_plan, settings_of
+from ..measuring import UsualRuns
 from ..options import Parser, list_of, number_in, one_of, parse_duration
 from ..plan import Contender, Run, Settings, place
 from ..probe import probe
-from ..results import Combination, Result, Sample, summarise, write_results
+from ..results import Combination, Document, Result, Sample
 from ..runner import Observer, await_listening, load_command, load_or_count, server_command
-from ..statistics import Filter, paired_ratio
-from ..table import remarks, title_line
+from ..statistics import Filter
+from ..table import title_line
 from ..text import grouped, micros, significant
-from ..verdict import CPU, SPEED, noise_sentence
+from ..verdict import CPU, SPEED
 
 ABOUT = "Compares shared memory with TCP, a Unix socket and bare eventfds: latency, throughput, system calls, memory"
-DEFAULT, QUICK = UsualRuns(7, 1.0, 0.2), UsualRuns(3, 0.2, 0.1)
 TRANSPORTS, DOORBELL, IDLE = ("tcp", "unix", "shm"), "eventfd", "idle"
 MOST_P50_US, LEAST_LEAD, MOST_OVER_DOORBELL, LEAST_SPEED, MOST_IDLE_BYTES = 1.0, 20.0, 1.15, 5.0, 256
 LATENCY: tuple[Column, ...] = (
@@ -89,10 +90,6 @@ def over(transport: str, spinning: bool = False) -> Filter:
     return lambda result: result["transport"] == transport and bool(result["spin_us"]) == spinning
 
 
-def is_doorbell(result: Result) -> bool:
-    return bool(result["peer"] == DOORBELL)
-
-
 def latency_verdicts(results: Sequence[Result], work: str) -> list[Verdict]:
     out = []
     awake = [r["p50_us"] for r in results if r["workload"] == work and not r["error"] and over("shm", True)(r)]
@@ -100,26 +97,22 @@ def latency_verdicts(results: Sequence[Result], work: str) -> list[Verdict]:
         p50 = Sample(tuple(awake))
         out.append(demand(f"shm, spinning: p50 of {significant(p50.median)} us", p50, at_most(MOST_P50_US), metric="p50_us",
                           transport="shm", spinning=True))
-    if lead := paired_ratio(results, work, "p50_us", over("tcp"), over("shm", True)):
-        out.append(demand(f"tcp, asleep: {significant(lead.median)} times the p50 of shm, spinning", lead,
-                          at_least(LEAST_LEAD), metric="p50_us", transport="tcp", reference="shm, spinning"))
-    if asleep := paired_ratio(results, work, "p50_us", over("shm"), is_doorbell):
-        out.append(demand(f"shm, asleep: {significant(asleep.median)} times the p50 of two threads with eventfds", asleep,
-                          at_most(MOST_OVER_DOORBELL), metric="p50_us", transport="shm", reference=DOORBELL))
-    return out
+    out += compared(results, work, "p50_us", over("tcp"), over("shm", True), lambda ratio: (
+        f"tcp, asleep: {significant(ratio.median)} times the p50 of shm, spinning"), at_least(LEAST_LEAD), transport="tcp",
+        reference="shm, spinning")
+    return out + compared(results, work, "p50_us", over("shm"), matching(peer=DOORBELL), lambda ratio: (
+        f"shm, asleep: {significant(ratio.median)} times the p50 of two threads with eventfds"), at_most(MOST_OVER_DOORBELL),
+        transport="shm", reference=DOORBELL)
 
 
 def speed_verdicts(results: Sequence[Result], work: str) -> list[Verdict]:
     """Each transport against TCP, asleep and spinning alike. The demand is on shared memory, in both."""
-    out = []
+    out = list[Verdict]()
     for transport, spinning in (("unix", False), ("shm", False), ("unix", True), ("shm", True)):
-        ratio = paired_ratio(results, work, SPEED, over(transport, spinning), over("tcp", spinning))
-        if not ratio:
-            continue
         how = ", spinning" if spinning else ", asleep"
-        text = f"{transport}{how}: {significant(ratio.median)} times the requests/s of tcp{how}"
-        out.append(demand(text, ratio, at_least(LEAST_SPEED) if transport == "shm" else None, metric=SPEED,
-                          transport=transport, spinning=spinning, reference="tcp"))
+        out += compared(results, work, SPEED, over(transport, spinning), over("tcp", spinning), lambda ratio: (
+            f"{transport}{how}: {significant(ratio.median)} times the requests/s of tcp{how}"),
+            at_least(LEAST_SPEED) if transport == "shm" else None, transport=transport, spinning=spinning, reference="tcp")
     return out
 
 
@@ -142,22 +135,27 @@ def conclude(results: Sequence[Result]) -> dict[str, list[Verdict]]:
     return out
 
 
-def shm_table(results: Sequence[Result], verdicts: dict[str, list[Verdict]]) -> str:
-    def name(row: Combination) -> str:
-        if row.first["peer"]:
-            return "  eventfd, two threads"
-        return f"  {row.first['transport']}{', spinning' if row.first['spin_us'] else ', asleep'}"
+def compose(document: Document) -> dict[str, Any]:
+    return {"verdicts": [{"workload": work} | one for work, some in conclude(document.results).items()
+                         for one in tempered(some, document.results)]}
 
-    summary, out = summarise(results), ""
-    for work, sentences in verdicts.items():
-        rows = [row for row in summary if row.workload == work]
-        idle = work == IDLE
-        model = next((row.first["model"] for row in rows if row.first["model"]), "")
-        count = grouped(rows[0].first["connections"])
-        title = f"{IDLE}: bytes of each of {count} connections" if idle else title_line(rows[0])
-        out += f"{title}, {model}\n" + rows_text(rows, MEMORY if idle else LATENCY, lambda row: {}, 24, name, remarks)
-        out += "".join(f"  -> {one['sentence']}\n" for one in sentences) + "\n"
-    return f"{out}{noise_sentence(summary)}\n"
+
+def name_of(row: Combination) -> str:
+    return "  eventfd, two threads" if row.first["peer"] else (
+        f"  {row.first['transport']}{', spinning' if row.first['spin_us'] else ', asleep'}")
+
+
+def title_of(rows: Sequence[Combination]) -> str:
+    model = next((row.first["model"] for row in rows if row.first["model"]), "")
+    count = grouped(rows[0].first["connections"])
+    return f"{f'{IDLE}: bytes of each of {count} connections' if rows[0].workload == IDLE else title_line(rows[0])}, {model}"
+
+
+LAYOUT = Layout(lambda row: MEMORY if row.workload == IDLE else LATENCY, 24, name_of, title=title_of)
+
+
+def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
+    return LAYOUT.text(summary, told_of(figures["verdicts"])) + f"{figures['noise']}\n"
 
 
 def spin_budget(text: str) -> int:
@@ -167,28 +165,16 @@ def spin_budget(text: str) -> int:
     return microseconds
 
 
-def add_options(parser: Parser, build: Build) -> None:
-    parser.option("--model", build.model, "model of the server (default: single_reactor)", default="single_reactor")
+def options(parser: Parser, build: Build) -> None:
     parser.option("--transports", list_of(one_of(*TRANSPORTS)), f"comma-separated (default: {','.join(TRANSPORTS)})",
                   default=list(TRANSPORTS))
     parser.option("--spin", spin_budget, "how long both sides of a spinning row poll before they sleep (default: 1ms)",
                   default=1000)
     parser.option("--connections", number_in(2, 20_000), "connections of the throughput rows (default: 100)", default=100)
     parser.option("--idle", number_in(10, 20_000), "idle connections whose memory is measured (default: 1000)", default=1000)
-    add_measuring_options(parser, DEFAULT, QUICK)
-    add_server_options(parser, build)
-    parser.examples("quintet-bench shm --quick", "quintet-bench shm --model 4 --connections 500 --rounds 9 --json shm.json",
-                    "quintet-bench shm --transports shm --spin 50us")
-    parser.notes("asleep: both sides sleep at once; spinning: both poll first. calls/req: system calls of the server, in a",
-                 "pass of its own. Of an idle connection, user space: private memory of the server (RssAnon); segment: shared",
-                 "memory that it has touched; kernel objects: Slab of the machine, so both ends, and what other programs did",
-                 "meanwhile.",
-                 "Demanded: shm spinning has a p50 of at most 1 us, and a twentieth of that of TCP asleep; shm asleep at most",
-                 "1.15 times that of eventfds; 5 times the requests/s of TCP; 256 bytes of user space for an idle connection",
-                 "without its segment.")
 
 
-def run(arguments: argparse.Namespace, build: Build) -> int:
+def plan(arguments: argparse.Namespace, build: Build) -> Plan:
     a = arguments
     require_files(max(a.connections, a.idle))
     raise_file_limit()
@@ -196,9 +182,17 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
              build.workload("echo").but(name=IDLE, connections=a.idle)]
     ways = [Way(model=a.model, engine=a.engine, transport=transport, spin_us=spin)
             for spin in (None, a.spin) for transport in a.transports]
-    s = settings_of(a, build, DEFAULT, QUICK, workloads=works, contenders=[Doorbell(peer=DOORBELL), *ways])
-    document = run_plan("shm", s, build, measure)
-    verdicts = {work: tempered(some, document.results) for work, some in conclude(document.results).items()}
-    figures = document.figures() | {"verdicts": [{"workload": work} | one for work, some in verdicts.items() for one in some]}
-    write_results(shm_table(document.results, verdicts), figures, s.json_file)
-    return exit_status(document, figures["verdicts"])
+    return Plan({"workloads": works, "contenders": [Doorbell(peer=DOORBELL), *ways]}, measure)
+
+
+EXPERIMENT = Experiment(
+    "shm", UsualRuns(7, 1.0, 0.2), UsualRuns(3, 0.2, 0.1), plan, compose, table, options=options, shared=("--model",),
+    server=True, examples=("--quick", "--model 4 --connections 500 --rounds 9 --json shm.json", "--transports shm --spin 50us"),
+    notes=("asleep: both sides sleep at once; spinning: both poll first. calls/req: system calls of the server, in a",
+           "pass of its own. Of an idle connection, user space: private memory of the server (RssAnon); segment: shared",
+           "memory that it has touched; kernel objects: Slab of the machine, so both ends, and what other programs did",
+           "meanwhile.",
+           "Demanded: shm spinning has a p50 of at most 1 us, and a twentieth of that of TCP asleep; shm asleep at most",
+           "1.15 times that of eventfds; 5 times the requests/s of TCP; 256 bytes of user space for an idle connection",
+           "without its segment."))
+add_options, run = EXPERIMENT.add_options, EXPERIMENT.run

@@ -21,6 +21,7 @@ from ..stress.run import Run
 from ..stress.scenarios import SCENARIOS, perform
 
 ABOUT = "Tests whether a server still serves others under hostile or very many peers"
+CLAIMS = "1.14 5.10 5.12"
 OF_SCENARIOS = ("model", "engine", "accept", "loops", "own_descriptors", "rounds", "deadline", "memory", "within", "program")
 OF_ATTACKS = ("protocol", "bound", "allow_remote")
 Test = tuple[dict[str, str], str, Callable[[], Findings]]  # scenario and model or server; what the peers do; performs it

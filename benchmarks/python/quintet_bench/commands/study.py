@@ -21,6 +21,7 @@ from ..study.perf_tool import obstacle
 from ..study.report import PUBLISHED, changes, read_study, study_table, subject_json
 
 ABOUT = "Shows what a server under load does to the machine: system calls, context switches, caches, locks"
+CLAIMS = "5.8 5.9"
 DEFAULT, QUICK = UsualRuns(3, 1.0, 0.2), UsualRuns(1, 0.3, 0.1)
 OF_SERVERS, OF_SHARING = ("workload", "models", "against", "cache_sizes", "kv"), ("layout", "increments", "cpus")
 

@@ -23,6 +23,7 @@ from ..text import grouped, joined, micros, percent, significant
 from ..verdict import CPU, SPEED, noise_sentence
 
 ABOUT = "Varies one thing, such as connections: the curves, and where they cross"
+CLAIMS = "4.7 4.8 4.9 4.12 4.13"
 DEFAULT, QUICK = UsualRuns(3, 0.5, 0.1), UsualRuns(3, 0.2, 0.1)
 BAR_WIDTH = 24
 MEGABYTES, CLIENT_CPU, MIGRATIONS = "mb_per_s", "client_cpu_us_per_request", "migrations_per_request"
