@@ -6,6 +6,7 @@ from .bus_tables import ALL_TO_ALL, FLAT_SIZES, Kind, is_range, kind_of, megabyt
 from .demands import Verdict, at_least, at_most, demand
 from .published import PUBLISHED
 from .results import Result, Sample
+from .statistics import Filter, paired
 from .text import significant
 
 FLAT, STEEP, MOST_WRITES = 0.5, 0.1, 0.05
@@ -13,19 +14,16 @@ SMALL = "8..128"
 LEAST_GAIN = {("tcp", SMALL): 10.0, ("tcp", "8..16384"): 1.1}  # how many times as many messages merging must carry
 
 
-def paired(runs: Sequence[Result], key: str, one: Kind, other: Kind) -> Sample | None:
-    """The ratio in each round that has both, because a disturbance affects both."""
-    below = {r["round"]: r[key] for r in runs if kind_of(r) == other}
-    ratios = tuple(r[key] / below[r["round"]] for r in runs if kind_of(r) == one and below.get(r["round"]))
-    return Sample(ratios) if ratios else None
+def of(kind: Kind) -> Filter:
+    return lambda run: kind_of(run) == kind
 
 
 def gains(runs: Sequence[Result], route: str, sizes: str) -> list[Verdict]:
     """Merged beside a write for each message."""
     merged, single = Kind(route, sizes), Kind(route, sizes, False)
     what, least = f"{route}, {sizes_text(sizes)}", LEAST_GAIN.get((route, sizes))
-    times = paired(runs, "messages_per_s", merged, single)
-    cost = paired(runs, "sender_cpu_us_per_message", merged, single)
+    times = paired(runs, "messages_per_s", of(merged), of(single))
+    cost = paired(runs, "sender_cpu_us_per_message", of(merged), of(single))
     if not times or not cost:
         return []
     known = PUBLISHED["bus"]["gains"].get(route, {}).get(sizes)
@@ -46,7 +44,7 @@ def flatness(runs: Sequence[Result], route: str) -> list[Verdict]:
     small, large = (f"{size}..{size}" for size in FLAT_SIZES)
     out = []
     for merging, bound in ((True, at_least(FLAT)), (False, at_most(STEEP))):
-        if ratio := paired(runs, "bytes_per_s", Kind(route, small, merging), Kind(route, large, merging)):
+        if ratio := paired(runs, "bytes_per_s", of(Kind(route, small, merging)), of(Kind(route, large, merging))):
             known = {size: rate for size, _, rate in PUBLISHED["bus"]["sizes"].get(route, ())} if merging else {}
             theirs = f", published {significant(known[FLAT_SIZES[0]] / known[FLAT_SIZES[1]])}" if known else ""
             text = (f"{route}, {merging_text(merging)}: {sizes_text(small)} carry {significant(ratio.median)} of the MB/s of "

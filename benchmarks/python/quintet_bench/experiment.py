@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 from .build import Build
 from .columns import Column, ratio_texts, rows_text
-from .demands import Verdict, demand, exit_status
+from .demands import Verdict, demand, exit_status, status_of
 from .foreign import add_example_options
-from .measuring import UsualRuns, add_measuring_options, add_server_options, run_plan, settings_of
+from .measuring import UsualRuns, add_measuring_options, add_server_options, run_plan, run_probes, settings_of
 from .options import Parser, number_in, one_of, parse_range
+from .plan import Settings
 from .results import Combination, Document, Result, Sample, summarise, write_results
 from .runner import Measure, measure_load
 from .statistics import Filter, paired_ratio, ratio_text
@@ -47,6 +48,14 @@ class Plan(NamedTuple):
     measure: Measure = measure_load
     about: Mapping[str, Any] = {}       # more settings for the file
     more: Mapping[str, Any] = {}        # more keys for the file
+
+
+class Probes(NamedTuple):
+    """The same for measurements that are no load of a server: each kind is measured once in each round."""
+    kinds: Callable[[Settings], list[tuple[str, Callable[[], Result]]]]     # a label, and what measures it
+    tell: Callable[[Result], str]       # the outcome, while it runs
+    about: Mapping[str, Any] = {}
+    more: Mapping[str, Any] = {}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,9 +121,9 @@ class Experiment:
     name: str
     usual: UsualRuns
     quick: UsualRuns
-    plan: Callable[[argparse.Namespace, Build], Plan | list[Plan]]     # of several the results are joined
+    plan: Callable[[argparse.Namespace, Build], Plan | list[Plan] | Probes]     # of several the results are joined
     compose: Callable[[Document], dict[str, Any]]       # what follows from the results: keys of the file
-    table: Callable[[Sequence[Combination], dict[str, Any]], str]   # from the summary and the file
+    table: Callable[[Any, dict[str, Any]], str]         # from the file, and the summary, or of probes the results
     demands: str = "verdicts"           # the key of the verdicts that decide the exit status
     options: Callable[[Parser, Build], None] = lambda parser, build: None
     shared: tuple[str, ...] = ()        # names of shared options
@@ -138,6 +147,8 @@ class Experiment:
 
     def run(self, arguments: argparse.Namespace, build: Build) -> int:
         plans, results = self.plan(arguments, build), list[Result]()
+        if isinstance(plans, Probes):
+            return self.run_probes(arguments, build, plans)
         for plan in plans if isinstance(plans, list) else [plans]:
             s = settings_of(arguments, build, self.usual, self.quick, **plan.settings)
             document = run_plan(self.name, s, build, plan.measure)
@@ -146,7 +157,16 @@ class Experiment:
             results = document.results
             if document.interrupted:
                 break
-        summary, figures = summarise(results), document.figures() | self.compose(document) | dict(plan.more)
+        summary, figures = summarise(results), document.figures() | {**self.compose(document), **plan.more}
         table = self.table(summary, figures) if summary else "Nothing was measured.\n"
         write_results(table, figures, s.json_file)
         return exit_status(document, figures[self.demands])
+
+    def run_probes(self, arguments: argparse.Namespace, build: Build, plan: Probes) -> int:
+        s = settings_of(arguments, build, self.usual, self.quick)
+        seed = {"seed": s.seed} if "seed" in arguments else {}      # then the order is random
+        document = run_probes(self.name, s, build, plan.kinds(s), plan.tell, **seed, **plan.about)
+        figures: dict[str, Any] = document.raw() | {"interrupted": document.interrupted}
+        figures |= {**self.compose(document), **plan.more}
+        write_results(self.table(document.results, figures) if document.results else "", figures, s.json_file)
+        return status_of(figures[self.demands], document.interrupted)

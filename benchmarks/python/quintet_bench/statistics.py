@@ -51,13 +51,18 @@ def ratio_interval(of: Iterable[float], to: Iterable[float]) -> Interval | None:
     return Interval(ratio, min(ratio, float(ratios[cut])), max(ratio, float(ratios[-1 - cut])), confidence)
 
 
-def paired_ratio(results: Iterable[Result], workload: str, key: str, first: Filter, second: Filter) -> Sample | None:
+def paired(results: Iterable[Result], key: str, first: Filter, second: Filter) -> Sample | None:
     """The first server's figure over the second's in each round that has both: a disturbance of the round affects both."""
-    good = [r for r in results if r["workload"] == workload and not r["error"]]
+    good = [r for r in results if not r.get("error")]
     above = {r["round"]: r[key] for r in reversed(good) if first(r)}
     ratios = tuple(above[r["round"]] / r[key] for r in good
                    if second(r) and (r[key] or 0) > 0 and above.get(r["round"]) is not None)
     return Sample(ratios) if ratios else None
+
+
+def paired_ratio(results: Iterable[Result], workload: str, key: str, first: Filter, second: Filter) -> Sample | None:
+    """The same of the results under a workload."""
+    return paired([r for r in results if r["workload"] == workload], key, first, second)
 
 
 def ratio_text(ratio: Sample, what: str, of_whom: str) -> str:

@@ -52,6 +52,20 @@ def test_an_experiment_goes_from_its_options_to_its_file_and_status(name: str, b
     assert all(f"  -> {one['sentence'].removesuffix('.')}.\n" in said for one in document[command.EXPERIMENT.demands])
 
 
+@pytest.mark.parametrize("name, line", [("hash", "--kinds crc32,crc32c --sizes 64"), ("memlat", "")])
+def test_probes_go_the_same_way(name: str, line: str, build: Build, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch,
+                                capsys: pytest.CaptureFixture[str]) -> None:
+    command = importlib.import_module(f"quintet_bench.commands.{name}")
+    monkeypatch.setattr(command, "probe", lambda program, arguments, duration_s: {
+        "ns_per_load": 1e-6 * int(arguments[-1]), "ns_one_way": 99.0, "bytes": 64, "kind": arguments[2],
+        "bytes_per_s": 1e9 * len(arguments[2])} if len(arguments) > 3 else {"ns_one_way": 99.0})
+    file = tmp_path / "found.json"
+    assert run_command(command, build, f"{line} --rounds 2 --json {file}") == 0
+    document = json.loads(file.read_text())
+    assert (document["settings"]["rounds"], [one["met"] for one in document["verdicts"]].count(False)) == (2, 0)
+    assert all(f"  -> {one['sentence']}.\n" in capsys.readouterr().out for one in document["verdicts"][:1])
+
+
 def test_ctrl_c_keeps_the_rounds_so_far(build: Build, monkeypatch: pytest.MonkeyPatch, no_runs: None) -> None:
     def interrupt(s: Settings, run: Run, measure: Any) -> Result:
         if run.round == 2:

@@ -116,13 +116,14 @@ def of_hash(good: Good) -> int:
 
 
 def of_memlat(good: Good) -> int:
-    levels = (("L1", [1.0 for _ in good]), ("L2", [4.0 if well else 0.5 for well in good]))
-    return status_of(memlat.order(memlat.figures([memlat.Latency(name, 4096, [], ns) for name, ns in levels])))
+    return status_of(memlat.order(memlat.figures([{"name": name, "bytes": 4096, "ns": ns} for well in good
+                                                  for name, ns in (("L1", 1.0), ("L2", 4.0 if well else 0.5))])))
 
 
 def of_merging(good: Good) -> int:
-    return status_of(merging.flatness([{"sizes": sizes, "merging": True, "bytes_per_s": speed} for well in good for sizes, speed
-                                       in (("128..128", 9e8 if well else 1e8), ("16384..16384", 1e9))]))
+    return status_of(merging.flatness([{"sizes": sizes, "merging": True, "bytes_per_s": speed, "round": n}
+                                       for n, well in enumerate(good) for sizes, speed in (
+                                           ("128..128", 9e8 if well else 1e8), ("16384..16384", 1e9))]))
 
 
 def of_moon(good: Good) -> int:

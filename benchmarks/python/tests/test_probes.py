@@ -8,7 +8,8 @@ from conftest import made_up
 
 from quintet_bench import redis_load
 from quintet_bench.commands import contention, memlat, merging
-from quintet_bench.commands.hash import conclude, hash_table
+from quintet_bench.commands import hash as hashing
+from quintet_bench.commands.hash import conclude
 from quintet_bench.commands.memlat import read_caches, working_sets
 from quintet_bench.errors import UsageError
 from quintet_bench.machine import allowed_cpus
@@ -40,10 +41,10 @@ def test_working_sets_fit_their_level_and_the_memory() -> None:
 
 @pytest.mark.parametrize("ns, told", [(90, True), (20, False)])
 def test_a_cache_as_slow_as_memory_is_remarked_on(ns: float, told: bool) -> None:
-    found = memlat.figures([memlat.Latency("L3", MIB, [], [ns]), memlat.Latency("DRAM", 64 * MIB, [], [100]),
-                            memlat.Latency("a pair", None, [], [])])
-    assert ("L3 is hardly faster than DRAM" in memlat.memlat_table(found, [])) is told
-    assert [r["what"] for r in found] == ["load", "load"]  # no round of the last one
+    results = [{"name": "L3", "bytes": MIB, "ns": ns}, {"name": "DRAM", "bytes": 64 * MIB, "ns": 100}]
+    document = memlat.compose(Document("memlat", "", {}, {}, results)) | {"not_known": ["who knows"]}
+    assert ("L3 is hardly faster than DRAM" in memlat.table(results, document)) is told
+    assert [r["what"] for r in document["results"]] == ["load", "load"]
 
 
 def hashed(kind: str, size: int, *rates: float) -> list[dict[str, object]]:
@@ -51,13 +52,18 @@ def hashed(kind: str, size: int, *rates: float) -> list[dict[str, object]]:
             for number, rate in enumerate(rates, 1)]
 
 
+def hash_table(results: list[dict[str, object]]) -> str:
+    document = Document("hash", "", {}, {"rounds": 2, "cpu": 1}, results)
+    return hashing.table(results, document.raw() | hashing.compose(document))
+
+
 def test_hashes_are_compared_within_rounds_at_both_ends() -> None:
     results = [*hashed("crc32", 64, 1e9, 1e9), *hashed("xxh3", 64, 4e9, 6e9), *hashed("map-crc32", 64, 4e7, 4e7),
                *hashed("crc32", 1024, 9e9, 9e9), *hashed("xxh3", 1024, 1e9, 1e9),
                *hashed("crc32", 16384, 8e9, 8e9), *hashed("xxh3", 16384, 4e9)]  # interrupted
-    table = hash_table(results, "medians of 2 rounds")
-    for part in ("-> fastest at 64 B: xxh3, with 5.00 times the speed of crc32 (rounds from 4.00 to 6.00)\n",
-                 "-> fastest at 16 KiB: crc32, with 2.00 times the speed of xxh3\n",
+    table = hash_table(results)
+    for part in ("-> fastest at 64 B: xxh3, with 5.00 times the speed of crc32 (rounds from 4.00 to 6.00).\n",
+                 "-> fastest at 16 KiB: crc32, with 2.00 times the speed of xxh3.\n",
                  "ns for a message of 64 B: crc32 64.0, xxh3 12.8", "at most 40 % (xxh3 at 64 B)"):
         assert part in table
     rows = {line.split()[0]: line.split()[1:] for line in table.splitlines() if line.startswith("  ")}
@@ -68,17 +74,23 @@ def test_hashes_are_compared_within_rounds_at_both_ends() -> None:
 
 def test_a_hash_that_the_cpu_lacks_is_told_and_not_compared() -> None:
     lacking = {"kind": "crc32c", "bytes": 64, "bytes_per_s": None, "error": "not supported by this CPU", "round": 1}
-    table = hash_table([lacking, *hashed("xxh3", 64, 4e9)], "")
+    table = hash_table([lacking, *hashed("xxh3", 64, 4e9)])
     assert "crc32c: not supported by this CPU\n" in table and "fastest" not in table
-    assert hash_table([lacking], "") == hash_table([], "") == "" and conclude([lacking]) == conclude([]) == []
+    assert hash_table([lacking]) == hash_table([]) == "" and conclude([lacking]) == conclude([]) == []
+
+
+def merging_table(results: list[dict[str, object]]) -> str:
+    document = Document("merging", "", {}, {"placement": ""}, results)
+    return merging.table(results, document.raw() | merging.compose(document))
 
 
 def test_merging_pairs_the_runs_of_a_round() -> None:
-    def run(merged: bool, speed: float) -> dict[str, object]:
-        return {"sizes": "8..128", "merging": merged, **dict.fromkeys(merging.COLUMNS, 1), "messages_per_s": speed}
-    runs = [run(True, 100), run(False, 50), run(True, 90), run(False, 30), run(True, 80)]  # interrupted
-    assert "merged: 2.50 times as many messages (rounds from 2.00 to 3.00)" in merging.merging_table(runs, "")
-    assert "times" not in merging.merging_table(runs[:1], "")
+    def run(merged: bool, number: int, speed: float) -> dict[str, object]:
+        return {"sizes": "8..128", "merging": merged, **dict.fromkeys(merging.COLUMNS, 1), "messages_per_s": speed,
+                "round": number}
+    runs = [run(True, 1, 100), run(False, 1, 50), run(True, 2, 90), run(False, 2, 30), run(True, 3, 80)]  # interrupted
+    assert "merged: 2.50 times as many messages (rounds from 2.00 to 3.00)" in merging_table(runs)
+    assert "times" not in merging_table(runs[:1])
 
 
 @pytest.mark.parametrize("merged, single, verdicts", [((0.9, 0.8), (0.03, 0.02), ("met", "met")),
@@ -86,8 +98,9 @@ def test_merging_pairs_the_runs_of_a_round() -> None:
                                                       ((0.4, 0.6), (0.02, 0.2), ("too noisy to say",) * 2)])
 def test_merging_makes_the_throughput_flat(merged: tuple[float, ...], single: tuple[float, ...],
                                            verdicts: tuple[str, ...]) -> None:
-    runs = [{"sizes": sizes, "merging": way, "bytes_per_s": speed} for way, speeds in ((True, merged), (False, single))
-            for small in speeds for sizes, speed in (("128..128", small * 1e9), ("16384..16384", 1e9))]
+    runs = [{"sizes": sizes, "merging": way, "bytes_per_s": speed, "round": number}
+            for way, speeds in ((True, merged), (False, single)) for number, small in enumerate(speeds)
+            for sizes, speed in (("128..128", small * 1e9), ("16384..16384", 1e9))]
     found = merging.flatness(runs)
     assert [one["sentence"].rpartition(": ")[2] for one in found] == list(verdicts)
     assert found[0]["median"] == pytest.approx(sum(merged) / 2) and "128 B carry" in found[0]["sentence"]
@@ -96,8 +109,9 @@ def test_merging_makes_the_throughput_flat(merged: tuple[float, ...], single: tu
 
 def test_merge_thresholds_are_compared_with_the_usual_one() -> None:
     runs = [{"sizes": "8..16384", "merging": True, "merge_threshold": size, **dict.fromkeys(merging.COLUMNS, 1),
-             "messages_per_s": speed * number} for number in (1, 2) for size, speed in ((1, 50), (4096, 100), (65536, 80))]
-    table = merging.merging_table(runs, "")
+             "messages_per_s": speed * number, "round": number} for number in (1, 2)
+            for size, speed in ((1, 50), (4096, 100), (65536, 80))]
+    table = merging_table(runs)
     assert "copied below 64 KiB: 0.80 times the messages/s of copied below 4 KiB (rounds from 0.80 to 0.80)" in table
     assert "-> copied below 1 B: 0.50 times" in table and "-> copied below 4 KiB" not in table
 
@@ -106,9 +120,9 @@ def test_merge_thresholds_are_compared_with_the_usual_one() -> None:
     ((100, 101, 99), "1.01 times the p50 of a write for each message (rounds from 0.98 to 1.01, within the noise the same)"),
     ((100, 140, 141), "1.40 times the p50 of a write for each message (rounds from 1.01 to 1.40)")])
 def test_merging_must_not_delay_a_message_without_others(alone: tuple[float, ...], told: str) -> None:
-    runs = [{"sizes": "64", "merging": merged, **dict.fromkeys(merging.LATENCY_COLUMNS, 1), "p50_us": us}
-            for pair in zip(alone, (99, 100, 101)) for merged, us in zip((True, False), pair)]
-    assert f"-> merged: {told}\n" in merging.merging_table(runs, "", merging.LATENCY_COLUMNS)
+    runs = [{"sizes": "64", "merging": merged, **dict.fromkeys(merging.LATENCY_COLUMNS, 1), "p50_us": us, "round": number}
+            for number, pair in enumerate(zip(alone, (99, 100, 101))) for merged, us in zip((True, False), pair)]
+    assert f"-> merged: {told}\n" in merging_table(runs)
 
 
 @pytest.mark.parametrize("kind, each, part", [("asio", "an io_context each", "2.57 times"), ("kv", "a kv each", "45 % more")])

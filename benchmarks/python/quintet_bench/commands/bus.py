@@ -3,35 +3,27 @@
 import argparse
 import functools
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any
 
 from ..build import Build
 from ..bus_tables import ALL_TO_ALL, FLAT_SIZES, Kind, bus_text, is_range, summary_of
 from ..bus_verdicts import conclude
-from ..demands import status_of, tempered
+from ..demands import tempered
 from ..errors import UsageError
+from ..experiment import Experiment, Probes
 from ..machine import allowed_cpus, cpu_text
-from ..measuring import UsualRuns, add_measuring_options, run_probes, settings_of
+from ..measuring import UsualRuns
 from ..options import Parser, list_of, number_in, one_of, parse_range
 from ..plan import Settings
 from ..probe import probe
-from ..results import Result, write_results
+from ..results import Document, Result
 from ..text import grouped, significant
 
 ABOUT = "Measures the bus between processes: merged messages and single ones, sizes, memory, shared segments"
 CLAIMS = "1.15 1.16 1.17 1.18 1.19 1.20"
-DEFAULT, QUICK = UsualRuns(5, 0.4), UsualRuns(2, 0.1)
 ROUTES, SMALLEST, LARGEST = ("shm", "unix", "tcp"), 8, 65536
 SIZES = ["8..128", "8..16384", *(f"{128 << i}..{128 << i}" for i in range(9))]
 SIDES = ("cpu", "cpu_us_per_message", "rss_bytes", "switches_per_message")
-
-
-class Plan(NamedTuple):
-    """What one round measures. `nodes`: processes that all send to each other, for the number of segments; 0: none."""
-    kinds: list[Kind]
-    senders: int
-    nodes: int
-    seed: int
 
 
 def parse_sizes(text: str) -> str:
@@ -48,10 +40,10 @@ def kinds_of(routes: Sequence[str], sizes: Sequence[str]) -> list[Kind]:
             if merging or is_range(size) or size in flat]
 
 
-def measure(s: Settings, plan: Plan, kind: Kind) -> Result:
+def measure(s: Settings, senders: int, nodes: int, kind: Kind) -> Result:
     """One run. The probe fails if a message was wrong, lost or doubled."""
-    who = ["--all-to-all", str(plan.nodes)] if kind.way == ALL_TO_ALL else ["--senders", str(plan.senders)]
-    found = probe(s.program, ["bus", "--route", kind.route, "--sizes", kind.sizes, "--seed", str(plan.seed), *who,
+    who = ["--all-to-all", str(nodes)] if kind.way == ALL_TO_ALL else ["--senders", str(senders)]
+    found = probe(s.program, ["bus", "--route", kind.route, "--sizes", kind.sizes, "--seed", str(s.seed), *who,
                               *["--no-merging"] * (not kind.merging)], s.duration_s)
     sides = {f"{side}_{key}": found[side][key] for side in ("sender", "receiver") for key in SIDES}
     return {**kind._asdict(), **{key: value for key, value in found.items() if key not in ("sender", "receiver")}, **sides}
@@ -65,8 +57,7 @@ def placement(senders: int) -> str:
     return f"sender{'s' * (senders > 1)} on CPU {cpu_text(others)}, receiver on CPU {cpus[1]}"
 
 
-def add_options(parser: Parser, build: Build) -> None:
-    add_measuring_options(parser, DEFAULT, QUICK)
+def options(parser: Parser, build: Build) -> None:
     parser.option("--route", list_of(one_of(*ROUTES)), f"comma-separated, of {', '.join(ROUTES)} (default: shm,tcp)",
                   default=["shm", "tcp"])
     parser.option("--sizes", list_of(parse_sizes), "comma-separated: bytes of a message, or MIN..MAX, evenly distributed "
@@ -75,29 +66,36 @@ def add_options(parser: Parser, build: Build) -> None:
     parser.option("--nodes", number_in(0, 16), "processes that all send to each other over shared memory, for the number of "
                   "segments; 0: none (default: 6)", default=6)
     parser.option("--seed", number_in(0), "seed of sizes, contents and the random order of runs (default: random)")
-    parser.examples("quintet-bench bus --quick", "quintet-bench bus --route shm --sizes 8..128 --senders 4",
-                    "quintet-bench bus --sizes 128,16384 --nodes 0 --rounds 9 --json bus.json")
-    parser.notes("A sender of single messages gives the bus one in a turn of its loop, which costs that turn too. writes/msg:",
-                 "send calls of the senders' loops, which over shm are no system calls. sender, receiver: part of the time on",
-                 "a CPU, kernel included. segments: memfd segments that the processes have mapped; resident: their memory,",
-                 "each page once.",
-                 "Demanded over TCP: merging carries 10 times as many messages of 8..128 bytes, 1.1 times as many of 8..16384,",
-                 "with at most 0.05 writes for a small one. Of both: 128 bytes carry at least 0.5 of the MB/s of 16 KiB",
-                 "merged, at most 0.1 single; N nodes that all send to each other have at most N segments.")
 
 
-def run(arguments: argparse.Namespace, build: Build) -> int:
-    a, s = arguments, settings_of(arguments, build, DEFAULT, QUICK)
+def planned(settings: dict[str, Any]) -> list[Kind]:
+    all_to_all = settings["nodes"] and "shm" in settings["routes"]
+    return kinds_of(settings["routes"], settings["sizes"]) + [Kind("shm", "8..128", True, ALL_TO_ALL)] * bool(all_to_all)
+
+
+def compose(document: Document) -> dict[str, Any]:
+    runs, kinds = document.results, planned(document.settings)
+    return {"results": summary_of(runs, kinds), "verdicts": tempered(conclude(runs, kinds, document.settings["nodes"]), runs),
+            "runs": runs}
+
+
+def plan(arguments: argparse.Namespace, build: Build) -> Probes:
+    a = arguments
     if a.nodes == 1:
         raise UsageError("--nodes: one process has nobody to send to; it must be 0 or from 2 to 16")
-    plan = Plan(kinds_of(a.route, a.sizes), a.senders, a.nodes, s.seed)
-    if plan.nodes and "shm" in a.route:
-        plan.kinds.append(Kind("shm", "8..128", True, ALL_TO_ALL))
+    about = {"routes": a.route, "sizes": a.sizes, "senders": a.senders, "nodes": a.nodes, "placement": placement(a.senders)}
+    return Probes(lambda s: [(kind.label, functools.partial(measure, s, a.senders, a.nodes, kind)) for kind in planned(about)],
+                  lambda r: f"{grouped(r['messages_per_s'])} messages/s, {significant(r['bytes_per_s'] / 1e6)} MB/s", about)
 
-    done = run_probes("bus", s, build, [(kind.label, functools.partial(measure, s, plan, kind)) for kind in plan.kinds],
-                      lambda r: f"{grouped(r['messages_per_s'])} messages/s, {significant(r['bytes_per_s'] / 1e6)} MB/s",
-                      seed=s.seed, senders=plan.senders, nodes=plan.nodes, placement=placement(plan.senders))
-    verdicts = tempered(conclude(done.results, plan.kinds, plan.nodes), done.results)
-    document = done.raw() | {"results": summary_of(done.results, plan.kinds), "verdicts": verdicts, "runs": done.results}
-    write_results(bus_text(document), document, s.json_file)
-    return status_of(verdicts, done.interrupted)
+
+EXPERIMENT = Experiment(
+    "bus", UsualRuns(5, 0.4), UsualRuns(2, 0.1), plan, compose, lambda results, document: bus_text(document), options=options,
+    examples=("--quick", "--route shm --sizes 8..128 --senders 4", "--sizes 128,16384 --nodes 0 --rounds 9 --json bus.json"),
+    notes=("A sender of single messages gives the bus one in a turn of its loop, which costs that turn too. writes/msg:",
+           "send calls of the senders' loops, which over shm are no system calls. sender, receiver: part of the time on",
+           "a CPU, kernel included. segments: memfd segments that the processes have mapped; resident: their memory,",
+           "each page once.",
+           "Demanded over TCP: merging carries 10 times as many messages of 8..128 bytes, 1.1 times as many of 8..16384,",
+           "with at most 0.05 writes for a small one. Of both: 128 bytes carry at least 0.5 of the MB/s of 16 KiB",
+           "merged, at most 0.1 single; N nodes that all send to each other have at most N segments."))
+add_options, run = EXPERIMENT.add_options, EXPERIMENT.run

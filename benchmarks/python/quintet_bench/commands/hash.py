@@ -7,13 +7,15 @@ from typing import Any
 
 from ..build import Build
 from ..columns import aligned
-from ..demands import Verdict, at_least, demand, status_of, tempered
+from ..demands import Verdict, at_least, demand, tempered
+from ..experiment import Experiment, Probes, arrows, matching
 from ..machine import allowed_cpus
-from ..measuring import UsualRuns, add_measuring_options, run_probes, settings_of
+from ..measuring import UsualRuns
 from ..options import Parser, list_of, one_of, size_in
+from ..plan import Settings
 from ..probe import probe
-from ..results import Result, Sample, write_results
-from ..statistics import ratio_json, ratio_text
+from ..results import Document, Result, Sample
+from ..statistics import paired, ratio_json, ratio_text
 from ..text import grouped, percent, significant
 from .memlat import size_text
 
@@ -22,7 +24,7 @@ CLAIMS = "1.7"
 PUBLISHED = {"map-crc32": 35e6, "crc32": 498e6, "murmur3": 3906e6, "crc32c": 10970e6}     # bytes/s of 16 KiB
 KINDS = ("map-crc32", "map-crc64", "crc32", "crc64", "murmur3", "crc32c", "xxh3")
 KEYS = ("kind", "bytes", "bytes_per_s", "ns_per_hash", "error")
-SIZES, DEFAULT, QUICK = [64, 256, 1024, 4096, 16384], UsualRuns(5, 0.1), UsualRuns(3, 0.05)
+SIZES = [64, 256, 1024, 4096, 16384]
 
 
 def speeds(results: list[Result], size: int) -> dict[str, Sample]:
@@ -34,13 +36,18 @@ def speeds(results: list[Result], size: int) -> dict[str, Sample]:
     return {kind: Sample(tuple(values)) for kind, values in found.items()}
 
 
+def over(results: list[Result], size: int, kind: str, other: str) -> Sample | None:
+    return paired(results, "bytes_per_s", matching(bytes=size, kind=kind), matching(bytes=size, kind=other))
+
+
 def conclude(results: list[Result]) -> list[dict[str, Any]]:
     """The ratios of the fastest kind to the next one, in each round that has both: of the smallest and the largest size."""
     sizes, out = [r["bytes"] for r in results], []
     for size in sorted({min(sizes), max(sizes)} if sizes else ()):
         ranked = sorted(speeds(results, size).items(), key=lambda item: -item[1].median)
-        for (fastest, first), (following, second) in zip(ranked[:1], ranked[1:]):
-            ratio = Sample(tuple(a / b for a, b in zip(first.values, second.values)))
+        for (fastest, _), (following, _) in zip(ranked[:1], ranked[1:]):
+            if not (ratio := over(results, size, fastest, following)):
+                continue
             sentence = f"fastest at {size_text(size)}: {fastest}, with {ratio_text(ratio, 'speed', following)}"
             out.append(ratio_json({"bytes": size, "fastest": fastest, "next": following}, "bytes_per_s", ratio)
                        | {"sentence": sentence})
@@ -49,16 +56,21 @@ def conclude(results: list[Result]) -> list[dict[str, Any]]:
 
 def order(results: list[Result]) -> list[Verdict]:
     """Each published checksum is faster than the one below it, of the largest size."""
-    found, out = speeds(results, max((r["bytes"] for r in results), default=0)), []
+    size, out = max((r["bytes"] for r in results), default=0), []
+    found = speeds(results, size)
     for slow, fast in itertools.pairwise(kind for kind in PUBLISHED if kind in found):
-        ratio = Sample(tuple(a / b for a, b in zip(found[fast].values, found[slow].values)))
-        out.append(demand(f"{fast}: {significant(ratio.median)} times the speed of {slow}, published "
-                          f"{significant(PUBLISHED[fast] / PUBLISHED[slow])}", ratio, at_least(1), metric="bytes_per_s",
-                          kind_of_hash=fast, reference=slow))
+        if ratio := over(results, size, fast, slow):
+            out.append(demand(f"{fast}: {significant(ratio.median)} times the speed of {slow}, published "
+                              f"{significant(PUBLISHED[fast] / PUBLISHED[slow])}", ratio, at_least(1), metric="bytes_per_s",
+                              kind_of_hash=fast, reference=slow))
     return tempered(out, results)
 
 
-def hash_table(results: list[Result], about: str) -> str:
+def compose(document: Document) -> dict[str, Any]:
+    return {"ratios": conclude(document.results), "verdicts": order(document.results), "published": PUBLISHED}
+
+
+def table(results: list[Result], document: dict[str, Any]) -> str:
     kinds, sizes = (list(dict.fromkeys(r[key] for r in results)) for key in ("kind", "bytes"))
     found = {size: speeds(results, size) for size in sizes}
     if not any(found.values()):
@@ -70,35 +82,36 @@ def hash_table(results: list[Result], about: str) -> str:
     spread, where = max((sample.spread, f"{kind} at {size_text(size)}") for size, of in found.items()
                         for kind, sample in of.items())
     return "".join((
-        f"MB/s of a checksum, {about}\n", aligned([["", *map(size_text, sizes), "published"], *rows]),
+        "MB/s of a checksum, medians of {rounds} rounds on CPU {cpu}\n".format(**document["settings"]),
+        aligned([["", *map(size_text, sizes), "published"], *rows]),
         *(f"  {kind}: {why}\n" for kind, why in absent.items()),
         "Published: 16 KiB on another machine with 2 CPUs, an order of magnitude.\n\n",
         f"ns for a message of {size_text(min(sizes))}: {', '.join(costs)}\n",
-        *(f"  -> {ratio['sentence']}\n" for ratio in conclude(results) + order(results)),
+        arrows(document["ratios"] + document["verdicts"]),
         f"Rounds differ by at most {percent(spread)} ({where}).\n"))
 
 
-def add_options(parser: Parser, build: Build) -> None:
+def options(parser: Parser, build: Build) -> None:
     parser.option("--kinds", list_of(one_of(*KINDS)), f"comma-separated (default: {','.join(KINDS)})", default=KINDS)
     parser.option("--sizes", list_of(size_in(1, 1 << 20)), "comma-separated bytes of a message (default: 64,256,1k,4k,16k)",
                   default=SIZES)
-    add_measuring_options(parser, DEFAULT, QUICK)
-    parser.examples("quintet-bench hash", "quintet-bench hash --kinds crc32c,xxh3 --sizes 64,1400,64k --json hash.json")
-    parser.notes("map-*: a std::map as the table; crc32, crc64: an array; crc32c: the CPU's instruction; xxh3: the library's",
-                 "own. Messages are parts of 16 KiB of random bytes, because a branch predictor learns a short one that",
-                 "repeats.")
 
 
-def run(arguments: argparse.Namespace, build: Build) -> int:
-    s, cpu = settings_of(arguments, build, DEFAULT, QUICK), allowed_cpus()[-1]  # others tend to run on CPU 0
+def plan(arguments: argparse.Namespace, build: Build) -> Probes:
+    cpu = allowed_cpus()[-1]            # others tend to run on CPU 0
 
-    def measure(size: int, kind: str) -> Result:
+    def measure(s: Settings, size: int, kind: str) -> Result:
         return dict.fromkeys(KEYS) | probe(s.program, ["hash", "--kind", kind, "--bytes", str(size), "--cpus", str(cpu)],
                                            s.duration_s)
-    document = run_probes("hash", s, build, [(f"{kind} of {size_text(size)}", functools.partial(measure, size, kind))
-                                             for size in arguments.sizes for kind in arguments.kinds],
-                          lambda r: r["error"] or f"{significant(r['bytes_per_s'] / 1e6)} MB/s", cpu=cpu)
-    verdicts = order(document.results)
-    write_results(hash_table(document.results, f"medians of {s.rounds} rounds on CPU {cpu}"), document.raw() | {
-        "ratios": conclude(document.results), "verdicts": verdicts, "published": PUBLISHED}, s.json_file)
-    return status_of(verdicts, document.interrupted)
+    return Probes(lambda s: [(f"{kind} of {size_text(size)}", functools.partial(measure, s, size, kind))
+                             for size in arguments.sizes for kind in arguments.kinds],
+                  lambda r: r["error"] or f"{significant(r['bytes_per_s'] / 1e6)} MB/s", {"cpu": cpu})
+
+
+EXPERIMENT = Experiment(
+    "hash", UsualRuns(5, 0.1), UsualRuns(3, 0.05), plan, compose, table, options=options,
+    examples=("", "--kinds crc32c,xxh3 --sizes 64,1400,64k --json hash.json"),
+    notes=("map-*: a std::map as the table; crc32, crc64: an array; crc32c: the CPU's instruction; xxh3: the library's",
+           "own. Messages are parts of 16 KiB of random bytes, because a branch predictor learns a short one that",
+           "repeats."))
+add_options, run = EXPERIMENT.add_options, EXPERIMENT.run

@@ -11,17 +11,19 @@ from typing import Any, NamedTuple
 
 from ..build import Build
 from ..columns import aligned
-from ..demands import Verdict, at_least, demand, status_of, tempered
+from ..demands import Verdict, at_least, demand, tempered
+from ..experiment import Experiment, Probes, arrows
 from ..machine import allowed_cpus, parse_cpus, read_text
-from ..measuring import UsualRuns, add_measuring_options, run_probes, settings_of
+from ..measuring import UsualRuns
 from ..options import Parser
+from ..plan import Settings
 from ..probe import probe
-from ..results import Result, Sample, number, write_results
+from ..results import Document, Result, Sample, number
 from ..text import grouped, mebibytes
 
 ABOUT = "Measures the latency of L1, L2, L3 and DRAM, and of a cache line between two CPUs"
 CLAIMS = "5.15"
-DEFAULT, QUICK, MOST_PAIRS = UsualRuns(5, 0.2), UsualRuns(3, 0.05), 16
+MOST_PAIRS = 16
 NOT_KNOWN = ["whether two CPUs of a virtual machine are two cores, or two threads of one",
              "which part of a load is address translation, if the kernel gave no huge pages",
              "who else uses a cache that the CPU shares with others: less of it may be free than the kernel says"]
@@ -31,7 +33,6 @@ class Latency(NamedTuple):
     name: str                           # "L1", "CPU 0 to CPU 1"
     bytes: int | None                   # of the working set; None: a cache line goes to and fro
     probe: list[str]                    # kind and options
-    ns: list[float]                     # in each round
 
 
 def read_caches(cpu: int, root: str = "/sys/devices/system/cpu") -> list[tuple[int, int]]:
@@ -66,8 +67,8 @@ def make_latencies(cpus: list[int]) -> tuple[list[Latency], list[str]]:
     sets, unknown = working_sets(caches, os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4)
     unknown += [] if caches else ["L1, L2, L3: the kernel does not list them"]
     unknown += [] if len(cpus) > 1 else ["how long a cache line takes from one CPU to another: there is one CPU"]
-    out = [Latency(name, size, ["memory", "--cpus", str(first), "--bytes", str(size)], []) for name, size in sets.items()]
-    out += [Latency(f"CPU {first} to CPU {other}", None, ["ping-pong", "--cpus", f"{first},{other}"], [])
+    out = [Latency(name, size, ["memory", "--cpus", str(first), "--bytes", str(size)]) for name, size in sets.items()]
+    out += [Latency(f"CPU {first} to CPU {other}", None, ["ping-pong", "--cpus", f"{first},{other}"])
             for other in cpus[1:MOST_PAIRS + 1]]
     return out, unknown + NOT_KNOWN
 
@@ -78,11 +79,13 @@ def size_text(size: int | None) -> str:
     return "one line" if not size else f"{grouped(size / 1024)} KiB" if size < 1 << 20 else mebibytes(size)
 
 
-def figures(latencies: list[Latency]) -> list[dict[str, Any]]:
-    """The results, as the JSON file has them."""
-    samples = [(one, Sample(tuple(one.ns))) for one in latencies if one.ns]
-    return [{"what": "load" if one.bytes else "pass", "name": one.name, "bytes": one.bytes, "median_ns": number(s.median),
-             "min_ns": number(s.low), "max_ns": number(s.high), "rounds": list(map(number, s.values))} for one, s in samples]
+def figures(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """As the JSON file has them: all rounds of a name together."""
+    names = dict.fromkeys((r["name"], r["bytes"]) for r in results)
+    samples = [(name, size, Sample(tuple(r["ns"] for r in results if r["name"] == name))) for name, size in names]
+    return [{"what": "load" if size else "pass", "name": name, "bytes": size, "median_ns": number(s.median),
+             "min_ns": number(s.low), "max_ns": number(s.high), "rounds": list(map(number, s.values))}
+            for name, size, s in samples]
 
 
 def order(results: list[dict[str, Any]]) -> list[Verdict]:
@@ -94,7 +97,13 @@ def order(results: list[dict[str, Any]]) -> list[Verdict]:
                    reference=below) for below, above, ratio in ratios]
 
 
-def memlat_table(results: list[dict[str, Any]], unknown: list[str], verdicts: Sequence[Verdict] = ()) -> str:
+def compose(document: Document) -> dict[str, Any]:
+    found = figures(document.results)
+    return {"results": found, "verdicts": tempered(order(found), document.results)}
+
+
+def table(_: Sequence[Result], document: dict[str, Any]) -> str:
+    results = document["results"]
     rows = [[r["name"], size_text(r["bytes"]), f"{r['median_ns']:.2f} ns", f"{r['min_ns']:.2f} to {r['max_ns']:.2f}"]
             for r in results]
     out = ("a load that waits for the previous one, and one line's way from a CPU to another\n" +
@@ -103,30 +112,26 @@ def memlat_table(results: list[dict[str, Any]], unknown: list[str], verdicts: Se
     if len(loads) > 1 and loads[-2]["median_ns"] >= 0.7 * loads[-1]["median_ns"]:
         out += (f"  {loads[-2]['name']} is hardly faster than {loads[-1]['name']}: others use it at the same time, or it is "
                 "smaller than the kernel says\n")
-    out += "".join(f"  -> {one['sentence']}\n" for one in verdicts)
-    return out + "\nNot known:\n" + "".join(f"  {text}\n" for text in unknown)
+    return out + arrows(document["verdicts"]) + "\nNot known:\n" + "".join(f"  {text}\n" for text in document["not_known"])
 
 
-def add_options(parser: Parser, build: Build) -> None:
-    add_measuring_options(parser, DEFAULT, QUICK)
+def options(parser: Parser, build: Build) -> None:
     parser.option("--cpus", parse_cpus, "loads run on the first CPU; cache lines go from it to each of the others "
                   f"(default: all allowed CPUs, at most {MOST_PAIRS + 1})")
-    parser.examples("quintet-bench memlat", "quintet-bench memlat --cpus 0,4,8 --rounds 9 --json memlat.json")
-    parser.notes("Loads go through a random cycle of cache lines, and each waits for the previous one. A line's way is one",
-                 "way.")
 
 
-def run(arguments: argparse.Namespace, build: Build) -> int:
-    s = settings_of(arguments, build, DEFAULT, QUICK)
+def plan(arguments: argparse.Namespace, build: Build) -> Probes:
     latencies, unknown = make_latencies(arguments.cpus or allowed_cpus())
 
-    def measure(one: Latency) -> Result:
-        one.ns.append(probe(s.program, one.probe, s.duration_s)["ns_per_load" if one.bytes else "ns_one_way"])
-        return {"name": one.name, "ns": one.ns[-1]}
-    document = run_probes("memlat", s, build, [(one.name, functools.partial(measure, one)) for one in latencies],
-                          lambda r: f"{r['ns']:.2f} ns")
-    results = figures(latencies)
-    verdicts = tempered(order(results), document.results)
-    write_results(memlat_table(results, unknown, verdicts), document.raw() | {
-        "interrupted": document.interrupted, "results": results, "verdicts": verdicts, "not_known": unknown}, s.json_file)
-    return status_of(verdicts, document.interrupted)
+    def measure(s: Settings, one: Latency) -> Result:
+        found = probe(s.program, one.probe, s.duration_s)
+        return {"name": one.name, "bytes": one.bytes, "ns": found["ns_per_load" if one.bytes else "ns_one_way"]}
+    return Probes(lambda s: [(one.name, functools.partial(measure, s, one)) for one in latencies],
+                  lambda r: f"{r['ns']:.2f} ns", more={"not_known": unknown})
+
+
+EXPERIMENT = Experiment(
+    "memlat", UsualRuns(5, 0.2), UsualRuns(3, 0.05), plan, compose, table, options=options,
+    examples=("", "--cpus 0,4,8 --rounds 9 --json memlat.json"),
+    notes=("Loads go through a random cycle of cache lines, and each waits for the previous one. A line's way is one way.",))
+add_options, run = EXPERIMENT.add_options, EXPERIMENT.run

@@ -2,33 +2,32 @@
 """`quintet-bench merging`: messages on one connection, as fast as possible: merged writes beside a write for each."""
 import argparse
 import functools
-import json
-import signal
 import statistics
-import tempfile
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..build import Build
 from ..child import Child
 from ..columns import aligned
-from ..demands import Verdict, at_least, at_most, demand, status_of, tempered
+from ..demands import Verdict, at_least, at_most, demand, tempered
 from ..errors import RunError, UsageError
-from ..machine import cpu_text, read_text
-from ..measuring import UsualRuns, add_measuring_options, run_probes, settings_of
+from ..experiment import Experiment, Probes, arrows
+from ..machine import cpu_text
+from ..measuring import UsualRuns
 from ..options import Parser, list_of, number_in, parse_range
 from ..plan import Settings, place
 from ..probe import STARTING_S, probe
-from ..results import METRICS, Result, Sample, write_results
-from ..runner import PATIENCE_S, Observer, run_load
-from ..statistics import ratio_text
+from ..results import METRICS, Document, Result
+from ..runner import PATIENCE_S, Observer, counted_server, run_load
+from ..statistics import Filter, paired, ratio_text
 from ..table import Format
 from ..text import grouped, mebibytes, micros, percent, significant
 from .memlat import size_text
 
 ABOUT = "Compares merged writes with one write for each message, on one connection"
 CLAIMS = "1.4 1.10 1.17 1.19 1.22"
-DEFAULT, QUICK, LARGEST = UsualRuns(5, 1), UsualRuns(3, 0.2), 65536
+LARGEST = 65536
 SIZES, USUAL_THRESHOLD = ["8..128", "8..16384", "128..128", "16384..16384"], 4096
 
 
@@ -69,16 +68,10 @@ LATENCY_COLUMNS: Columns = {"p50_us": ("p50", micros), "p99_us": ("p99", micros)
 
 def measure(sender_command: list[str], s: Settings, cpus: list[str], sizes: str, variant: Variant) -> Result:
     """Starts a sender, receives from it, and ends it. `cpus`: of the sender and of the receiver."""
-    with tempfile.NamedTemporaryFile(suffix=".json") as counters:
-        command = [*sender_command, "--pieces", sizes, "--pin", cpus[0], "--json", counters.name]
-        with Child("the server", command + variant.options) as sender:
-            address = sender.await_line("listening on ", time.monotonic() + PATIENCE_S)
-            found = probe(s.program, ["receive", address, "--server-pid", str(sender.pid), "--sizes", sizes,
-                                      "--cpus", cpus[1]], s.duration_s)
-            sender.kill(signal.SIGTERM)
-            if sender.wait(time.monotonic() + PATIENCE_S) != 0:
-                raise RunError(f"after SIGTERM, the server {sender.ending()}")
-        total = json.loads(read_text(counters.name))
+    with counted_server([*sender_command, "--pieces", sizes, "--pin", cpus[0], *variant.options]) as (sender, total):
+        address = sender.await_line("listening on ", time.monotonic() + PATIENCE_S)
+        found = probe(s.program, ["receive", address, "--server-pid", str(sender.pid), "--sizes", sizes,
+                                  "--cpus", cpus[1]], s.duration_s)
     found["writes_per_message"] = total["sends"] / (total["bytes_sent"] / found["mean_message_bytes"])
     return {"sizes": sizes} | variant.about | {key: found[key] for key in COLUMNS}
 
@@ -96,11 +89,8 @@ def measure_latency(sender_command: list[str], s: Settings, cpus: list[str], siz
     return {"sizes": sizes} | variant.about | {key: result[key] for key in LATENCY_COLUMNS}
 
 
-def paired(results: list[Result], key: str, variant: Variant, reference: Variant) -> Sample | None:
-    """The ratio in each round, because a disturbance affects both runs of a round."""
-    runs = [[r[key] for r in results if variant_of(r) == which] for which in (variant, reference)]
-    ratios = tuple(one / other for one, other in zip(*runs))
-    return Sample(ratios) if ratios else None
+def is_variant(variant: Variant, sizes: str) -> Filter:
+    return lambda result: variant_of(result) == variant and result["sizes"] == sizes
 
 
 def flatness(results: list[Result]) -> list[Verdict]:
@@ -108,46 +98,45 @@ def flatness(results: list[Result]) -> list[Verdict]:
     sizes = sorted({int(low) for low, high in (r["sizes"].split("..") for r in results if ".." in r["sizes"]) if low == high})
     out = []
     for variant, bound in ((MERGED, at_least(FLAT)), (SINGLE, at_most(STEEP))) if len(sizes) > 1 else ():
-        runs = [[r["bytes_per_s"] for r in results if variant_of(r) == variant and r["sizes"] == f"{size}..{size}"]
-                for size in (sizes[0], sizes[-1])]
-        if not (ratios := tuple(small / large for small, large in zip(*runs))):
-            continue
-        ratio = Sample(ratios)
-        text = (f"{variant.label}: {size_text(sizes[0])} carry {significant(ratio.median)} of the MB/s of "
-                f"{size_text(sizes[-1])}")
-        out.append(demand(text, ratio, bound, metric="bytes_per_s") | variant.about | {"from": sizes[0], "to": sizes[-1]})
+        small, large = (is_variant(variant, f"{size}..{size}") for size in (sizes[0], sizes[-1]))
+        if ratio := paired(results, "bytes_per_s", small, large):
+            text = (f"{variant.label}: {size_text(sizes[0])} carry {significant(ratio.median)} of the MB/s of "
+                    f"{size_text(sizes[-1])}")
+            out.append(demand(text, ratio, bound, metric="bytes_per_s") | variant.about | {"from": sizes[0], "to": sizes[-1]})
     return tempered(out, results)
 
 
-def merging_table(results: list[Result], about: str, columns: Columns = COLUMNS) -> str:
+def table(results: list[Result], document: dict[str, Any]) -> str:
+    columns = COLUMNS if "bytes_per_s" in results[0] else LATENCY_COLUMNS
     out, compared = "", next(iter(columns))
     for sizes in dict.fromkeys(r["sizes"] for r in results):
-        found = [r for r in results if r["sizes"] == sizes]
-        variants = list(dict.fromkeys(map(variant_of, found)))
+        variants = list(dict.fromkeys(variant_of(r) for r in results if r["sizes"] == sizes))
         rows = [["", *(title for title, _ in columns.values())]]
         for variant in variants:
-            mine = [r for r in found if variant_of(r) == variant]
+            mine = list(filter(is_variant(variant, sizes), results))
             rows.append([variant.label, *(form(statistics.median(r[key] for r in mine)) for key, (_, form) in columns.items())])
         low, _, high = sizes.partition("..")
-        out += f"{f'{low} to {high}' if high not in ('', low) else low} B, one connection, {about}\n{aligned(rows)}"
+        range_text = f"{low} to {high}" if high not in ("", low) else low
+        out += f"{range_text} B, one connection, {document['settings']['placement']}\n{aligned(rows)}"
         usual = Variant(threshold=USUAL_THRESHOLD)
         reference = SINGLE if SINGLE in variants else usual if usual in variants else variants[0]
         for variant in variants:
-            if variant == reference or not (ratio := paired(found, compared, variant, reference)):
+            ratio = paired(results, compared, is_variant(variant, sizes), is_variant(reference, sizes))
+            if variant == reference or not ratio:
                 continue
             times, least, most = map(significant, (ratio.median, ratio.low, ratio.high))
             told = (f"{times} times as many messages (rounds from {least} to {most})"
                     if reference == SINGLE and columns is COLUMNS else ratio_text(ratio, columns[compared][0], reference.label))
             out += f"  -> {variant.label}: {told}\n"
         out += "\n"
-    return out + "".join(f"  -> {flat['sentence']}\n" for flat in flatness(results))
+    return out + arrows(document["flatness"])
 
 
-def add_options(parser: Parser, build: Build) -> None:
-    add_measuring_options(parser, DEFAULT, QUICK)
-    parser.option("--model", build.model, "model of the sender (default: single_reactor)", default="single_reactor")
-    parser.option("--engine", build.engine, f"I/O engine of the sender: {', '.join(build.engines)} (default: automatic)",
-                  default="automatic")
+def compose(document: Document) -> dict[str, Any]:
+    return {"flatness": flatness(document.results)}
+
+
+def options(parser: Parser, build: Build) -> None:
     parser.option("--sizes", list_of(lambda text: parse_range(text, LARGEST)), "comma-separated: bytes of a message, or "
                   "MIN..MAX (default: 8..128,8..16384,128,16384)", default=SIZES)
     parser.option("--thresholds", list_of(number_in(1, 2 * LARGEST)), "instead, merge thresholds to compare, comma-separated: "
@@ -155,29 +144,29 @@ def add_options(parser: Parser, build: Build) -> None:
     parser.flag("--latency", "instead, one message of 64 B at a time: does it wait for others?")
     parser.option("--static-output", number_in(0), "bytes of send buffers that the loop allocates in advance (default: 0)",
                   default=0)
-    parser.examples("quintet-bench merging --sizes 8..128",
-                    "quintet-bench merging --model reactor_pool --rounds 9 --json merging.json",
-                    "quintet-bench merging --sizes 8..16384 --thresholds 1,512,1024,3072,4096,16384,65536",
-                    "quintet-bench merging --latency")
 
 
-def run(arguments: argparse.Namespace, build: Build) -> int:
-    a, s = arguments, settings_of(arguments, build, DEFAULT, QUICK)
-    cpus = [cpu_text(some) for some in place(s, build.workload("echo"))]
-    sender = [s.program, "serve", "--model", a.model, "--engine", a.engine, "--workload", "ask", "--loops", "1",
-              "--static-output", str(a.static_output), "--exit-with-parent"]
-
+def plan(arguments: argparse.Namespace, build: Build) -> Probes:
+    a = arguments
     if a.latency and a.thresholds:
         raise UsageError("--latency and --thresholds exclude each other")
     variants = [Variant(threshold=size) for size in a.thresholds or ()] or [MERGED, SINGLE]
     perform, columns = (measure_latency, LATENCY_COLUMNS) if a.latency else (measure, COLUMNS)
     compared, (title, form) = next(iter(columns.items()))
+    cpus = [cpu_text(some) for some in place(Settings(build.program), build.workload("echo"))]
 
-    kinds = [(f"{sizes} B {variant.label}", functools.partial(perform, sender, s, cpus, sizes, variant))
-             for sizes in (["64"] if a.latency else a.sizes) for variant in variants]
-    document = run_probes("merging", s, build, kinds, lambda r: f"{title} {form(r[compared])}", model=a.model, engine=a.engine,
-                          static_output=a.static_output)
-    flat = flatness(document.results)
-    table = merging_table(document.results, f"{a.model} (sender on CPU {cpus[0]}, receiver on CPU {cpus[1]})", columns)
-    write_results(table, document.raw() | {"flatness": flat}, s.json_file)
-    return status_of(flat, document.interrupted)
+    def kinds(s: Settings) -> list[tuple[str, Callable[[], Result]]]:
+        sender = [s.program, "serve", "--model", a.model, "--engine", a.engine, "--workload", "ask", "--loops", "1",
+                  "--static-output", str(a.static_output), "--exit-with-parent"]
+        return [(f"{sizes} B {variant.label}", functools.partial(perform, sender, s, cpus, sizes, variant))
+                for sizes in (["64"] if a.latency else a.sizes) for variant in variants]
+    return Probes(kinds, lambda r: f"{title} {form(r[compared])}", {
+        "model": a.model, "engine": a.engine, "static_output": a.static_output,
+        "placement": f"{a.model} (sender on CPU {cpus[0]}, receiver on CPU {cpus[1]})"})
+
+
+EXPERIMENT = Experiment(
+    "merging", UsualRuns(5, 1), UsualRuns(3, 0.2), plan, compose, table, "flatness", options, shared=("--model", "--engine"),
+    examples=("--sizes 8..128", "--model reactor_pool --rounds 9 --json merging.json",
+              "--sizes 8..16384 --thresholds 1,512,1024,3072,4096,16384,65536", "--latency"))
+add_options, run = EXPERIMENT.add_options, EXPERIMENT.run
