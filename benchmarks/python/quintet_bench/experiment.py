@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 from .build import Build
 from .columns import Column, ratio_texts, rows_text
-from .demands import Verdict, demand, exit_status, status_of
+from .demands import Verdict, demand, exit_status, status_of, tempered
 from .foreign import add_example_options
-from .measuring import UsualRuns, add_measuring_options, add_server_options, run_plan, run_probes, settings_of
+from .measuring import add_measuring_options, add_server_options, run_plan, run_probes, settings_of
 from .options import Parser, number_in, one_of, parse_range
-from .plan import Settings
+from .plan import Settings, UsualRuns
 from .results import Combination, Document, Result, Sample, summarise, write_results
 from .runner import Measure, measure_load
 from .statistics import Filter, paired_ratio, ratio_text
@@ -157,16 +157,21 @@ class Experiment:
             results = document.results
             if document.interrupted:
                 break
-        summary, figures = summarise(results), document.figures() | {**self.compose(document), **plan.more}
+        summary, figures = summarise(results), document.figures() | self.judged(document, plan.more)
         table = self.table(summary, figures) if summary else "Nothing was measured.\n"
         write_results(table, figures, s.json_file)
         return exit_status(document, figures[self.demands])
+
+    def judged(self, document: Document, more: Mapping[str, Any]) -> dict[str, Any]:
+        """What follows from the results. A demand on times stays open if other programs used the CPUs."""
+        found = self.compose(document)
+        return found | {self.demands: tempered(found[self.demands], document.results), **more}
 
     def run_probes(self, arguments: argparse.Namespace, build: Build, plan: Probes) -> int:
         s = settings_of(arguments, build, self.usual, self.quick)
         seed = {"seed": s.seed} if "seed" in arguments else {}      # then the order is random
         document = run_probes(self.name, s, build, plan.kinds(s), plan.tell, **seed, **plan.about)
         figures: dict[str, Any] = document.raw() | {"interrupted": document.interrupted}
-        figures |= {**self.compose(document), **plan.more}
+        figures |= self.judged(document, plan.more)
         write_results(self.table(document.results, figures) if document.results else "", figures, s.json_file)
         return status_of(figures[self.demands], document.interrupted)

@@ -10,14 +10,14 @@ import random
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from . import strace
 from .build import Build
 from .errors import UsageError
 from .machine import Environment, read_text
 from .options import Parser, number_in, one_of, output_file, parse_range, run_duration
-from .plan import Run, Settings, expected_s, fit_within, make_plan
+from .plan import Run, Settings, UsualRuns, expected_s, fit_within, make_plan
 from .probe import STARTING_S
 from .progress import perform_all
 from .results import Document, Result
@@ -26,13 +26,6 @@ from .text import grouped, significant
 from .verdict import FOREIGN
 
 COUNTS = ("syscalls_per_request", "futex_per_request", "accept_wakes_per_connection")
-
-
-class UsualRuns(NamedTuple):
-    """A command's defaults, in seconds. Commands that run probes have a warm-up of 0, and neither --warm-up nor --seed."""
-    rounds: int
-    duration_s: float
-    warm_up_s: float = 0
 
 
 def add_measuring_options(parser: Parser, usual: UsualRuns, quick: UsualRuns, *, within: bool = False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
-from typing import Any
+from typing import Any, NamedTuple
 
 from .build import Workload
 from .machine import allowed_cpus
@@ -50,6 +50,13 @@ class Contender:
             return False
         return not self.peer or (work.kind == "echo" and
                                  (self.peer != "blocking" or work.connections <= MOST_BLOCKING_CONNECTIONS))
+
+
+class UsualRuns(NamedTuple):
+    """A command's defaults, in seconds. Commands that run probes have a warm-up of 0, and neither --warm-up nor --seed."""
+    rounds: int
+    duration_s: float
+    warm_up_s: float = 0
 
 
 @dataclasses.dataclass

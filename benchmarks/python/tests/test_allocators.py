@@ -43,7 +43,7 @@ def test_a_library_that_is_missing_is_refused_if_it_was_named(monkeypatch: pytes
 
 
 def test_each_is_compared_with_glibc_of_its_model_and_round() -> None:
-    ratios = verdicts(with_ratios(rounds(5)), rounds(5))
+    ratios = verdicts(with_ratios(rounds(5)))
     assert [(r["model"][:6], r["allocator"]) for r in ratios[1:3]] == [("single", "jemalloc"), ("loop_p", "tcmalloc")]
     assert (ratios[0]["min"], ratios[0]["max"], ratios[1]["median"]) == (0.9, 1.3, 0.5)
 

@@ -52,6 +52,15 @@ def test_an_experiment_goes_from_its_options_to_its_file_and_status(name: str, b
     assert all(f"  -> {one['sentence'].removesuffix('.')}.\n" in said for one in document[command.EXPERIMENT.demands])
 
 
+@pytest.mark.parametrize("others, status", [(0.0, 1), (0.5, 3)])
+def test_a_busy_machine_leaves_a_demand_on_times_open(others: float, status: int, build: Build,
+                                                      monkeypatch: pytest.MonkeyPatch, no_runs: None) -> None:
+    monkeypatch.setattr(measuring, "perform", lambda s, run, measure: measured(s, run, measure) | {
+        "requests_per_s": 50.0 if run.who.peer == "asio-separate" else 100.0, "foreign_cpu_fraction": others})
+    command = importlib.import_module("quintet_bench.commands.contention")
+    assert run_command(command, build, "--threads 2 --rounds 3") == status
+
+
 @pytest.mark.parametrize("name, line", [("hash", "--kinds crc32,crc32c --sizes 64"), ("memlat", "")])
 def test_probes_go_the_same_way(name: str, line: str, build: Build, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch,
                                 capsys: pytest.CaptureFixture[str]) -> None:

@@ -46,7 +46,7 @@ def of_peers(good: Good) -> int:
 def of_allocators(good: Good) -> int:
     results = [made_up(workload="kv", allocator=name, round=number, **{CPU: 10.0 * (1 if well or name == "glibc" else 2)})
                for number, well in enumerate(good) for name in ("glibc", "jemalloc")]
-    return status_of(allocators.verdicts(allocators.with_ratios(results), results))
+    return status_of(allocators.verdicts(allocators.with_ratios(results)))
 
 
 def of_accept(good: Good) -> int:

@@ -16,14 +16,13 @@ from .. import strace, wakes
 from ..build import Build, Workload
 from ..child import Child
 from ..columns import SPREAD, Column
-from ..demands import Verdict, at_most, demand, tempered
+from ..demands import Verdict, at_most, demand
 from ..errors import RunError, UsageError
 from ..experiment import Experiment, Layout, Plan, arrows, compared, published, times
 from ..foreign import example_program, free_port, pinned, raise_file_limit, require_files
 from ..machine import allowed_cpus, read_text
-from ..measuring import UsualRuns
 from ..options import Parser, list_of, number_in, one_of
-from ..plan import Contender, Run, Settings
+from ..plan import Contender, Run, Settings, UsualRuns
 from ..published import PUBLISHED
 from ..results import Combination, Document, Result, label_of, summarise
 from ..runner import PATIENCE_S, Measure, await_listening, server_command
@@ -178,7 +177,7 @@ def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
 
 
 def compose(document: Document) -> dict[str, Any]:
-    return {"ratios": ratios(document.results), "bounds": tempered(bounds(summarise(document.results)), document.results),
+    return {"ratios": ratios(document.results), "bounds": bounds(summarise(document.results)),
             "published": PUBLISHED["accept"]["systems"]}
 
 

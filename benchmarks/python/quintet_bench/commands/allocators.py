@@ -12,13 +12,12 @@ from typing import Any
 from .. import valgrind
 from ..build import Build
 from ..columns import SPREAD, Column
-from ..demands import Verdict, demand, tempered
+from ..demands import Verdict, demand
 from ..errors import RunError, UsageError
 from ..experiment import Experiment, Layout, Plan, matching, noise, told_of
 from ..machine import read_text
-from ..measuring import UsualRuns
 from ..options import Parser, list_of, number_in, one_of
-from ..plan import Contender, Run, Settings
+from ..plan import Contender, Run, Settings, UsualRuns
 from ..redis_load import PING, SET, RedisPrograms, ServerCare, measure_redis_load, run_benchmark, running_server
 from ..results import Combination, Document, Result, Sample, summarise, workload_names
 from ..runner import Measure
@@ -121,15 +120,15 @@ def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
     return LAYOUT.text(summary, told_of(figures["verdicts"], nothing), ratios) + noise(summary, figures)
 
 
-def verdicts(found: list[Standing], results: list[Result]) -> list[Verdict]:
+def verdicts(found: list[Standing]) -> list[Verdict]:
     """A request that allocates nothing costs the same with every allocator."""
-    return tempered([demand(sentence(row, ratio), ratio, SAME if row.workload == PING.name else None, metric=cost_of(row).key,
-                            workload=row.workload, model=row.first["model"], allocator=row.first["allocator"],
-                            reference=OURS) for row, ratio in found if ratio], results)
+    return [demand(sentence(row, ratio), ratio, SAME if row.workload == PING.name else None, metric=cost_of(row).key,
+                   workload=row.workload, model=row.first["model"], allocator=row.first["allocator"], reference=OURS)
+            for row, ratio in found if ratio]
 
 
 def compose(document: Document) -> dict[str, Any]:
-    return {"verdicts": verdicts(with_ratios(document.results), document.results)}
+    return {"verdicts": verdicts(with_ratios(document.results))}
 
 
 def options(parser: Parser, build: Build) -> None:

@@ -8,13 +8,11 @@ from typing import Any
 from ..build import Build
 from ..bus_tables import ALL_TO_ALL, FLAT_SIZES, Kind, bus_text, is_range, summary_of
 from ..bus_verdicts import conclude
-from ..demands import tempered
 from ..errors import UsageError
 from ..experiment import Experiment, Probes
 from ..machine import allowed_cpus, cpu_text
-from ..measuring import UsualRuns
 from ..options import Parser, list_of, number_in, one_of, parse_range
-from ..plan import Settings
+from ..plan import Settings, UsualRuns
 from ..probe import probe
 from ..results import Document, Result
 from ..text import grouped, significant
@@ -75,8 +73,7 @@ def planned(settings: dict[str, Any]) -> list[Kind]:
 
 def compose(document: Document) -> dict[str, Any]:
     runs, kinds = document.results, planned(document.settings)
-    return {"results": summary_of(runs, kinds), "verdicts": tempered(conclude(runs, kinds, document.settings["nodes"]), runs),
-            "runs": runs}
+    return {"results": summary_of(runs, kinds), "verdicts": conclude(runs, kinds, document.settings["nodes"]), "runs": runs}
 
 
 def plan(arguments: argparse.Namespace, build: Build) -> Probes:

@@ -10,9 +10,9 @@ from ..build import Build
 from ..columns import SPREAD, Column, rows_text
 from ..demands import exit_status, status_of
 from ..errors import UsageError
-from ..measuring import UsualRuns, add_measuring_options, add_server_options, run_plan, settings_of
+from ..measuring import add_measuring_options, add_server_options, run_plan, settings_of
 from ..options import Parser
-from ..plan import contenders_of
+from ..plan import UsualRuns, contenders_of
 from ..results import Combination, Document, read_document, summarise, workload_names, write_results
 from ..soak import Soak, series_of, soak_duration, windows_of
 from ..table import title_line

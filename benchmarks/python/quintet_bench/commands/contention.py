@@ -8,13 +8,12 @@ from typing import Any
 
 from ..build import Build
 from ..columns import SPREAD, Column
-from ..demands import Verdict, at_least, tempered
+from ..demands import Verdict, at_least
 from ..errors import UsageError
 from ..experiment import Experiment, Layout, Plan, arrows, compared, matching, times
 from ..machine import allowed_cpus
-from ..measuring import UsualRuns
 from ..options import Parser, list_of, number_in, one_of
-from ..plan import Contender
+from ..plan import Contender, UsualRuns
 from ..published import PUBLISHED
 from ..redis_load import SET, RedisPrograms, measure_kv_servers
 from ..results import Combination, Document, read_json
@@ -55,7 +54,7 @@ def compose(document: Document) -> dict[str, Any]:
             judge = kind == "asio" and metric == SPEED and 1 < threads == most
             ratios += compared(results, results[0]["workload"], metric, separate, shared, has, at_least(1) if judge else None,
                                threads=threads)
-    return {"ratios": tempered(ratios, results), "published": PUBLISHED["contention"][kind]}
+    return {"ratios": ratios, "published": PUBLISHED["contention"][kind]}
 
 
 LAYOUT = Layout(lambda row: COLUMNS, 42, lambda row: f"  {row.first['loops']:>4} thread(s)     {NAMES[row.first['peer']]}",

@@ -9,8 +9,9 @@ from ..demands import exit_status
 from ..errors import RunError, UsageError
 from ..forecast.costs import ASSUMPTIONS, MachineCosts
 from ..machine import allowed_cpus
-from ..measuring import UsualRuns, add_measuring_options, settings_of
+from ..measuring import add_measuring_options, settings_of
 from ..options import Parser, list_of, number_in, one_of, parse_duration, real_in, run_duration
+from ..plan import UsualRuns
 from ..probe import probe
 from ..results import write_results
 

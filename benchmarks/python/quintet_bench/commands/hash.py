@@ -7,12 +7,11 @@ from typing import Any
 
 from ..build import Build
 from ..columns import aligned
-from ..demands import Verdict, at_least, demand, tempered
+from ..demands import Verdict, at_least, demand
 from ..experiment import Experiment, Probes, arrows, matching
 from ..machine import allowed_cpus
-from ..measuring import UsualRuns
 from ..options import Parser, list_of, one_of, size_in
-from ..plan import Settings
+from ..plan import Settings, UsualRuns
 from ..probe import probe
 from ..results import Document, Result, Sample
 from ..statistics import paired, ratio_json, ratio_text
@@ -63,7 +62,7 @@ def order(results: list[Result]) -> list[Verdict]:
             out.append(demand(f"{fast}: {significant(ratio.median)} times the speed of {slow}, published "
                               f"{significant(PUBLISHED[fast] / PUBLISHED[slow])}", ratio, at_least(1), metric="bytes_per_s",
                               kind_of_hash=fast, reference=slow))
-    return tempered(out, results)
+    return out
 
 
 def compose(document: Document) -> dict[str, Any]:

@@ -11,12 +11,11 @@ from typing import Any, NamedTuple
 
 from ..build import Build
 from ..columns import aligned
-from ..demands import Verdict, at_least, demand, tempered
+from ..demands import Verdict, at_least, demand
 from ..experiment import Experiment, Probes, arrows
 from ..machine import allowed_cpus, parse_cpus, read_text
-from ..measuring import UsualRuns
 from ..options import Parser
-from ..plan import Settings
+from ..plan import Settings, UsualRuns
 from ..probe import probe
 from ..results import Document, Result, Sample, number
 from ..text import grouped, mebibytes
@@ -99,7 +98,7 @@ def order(results: list[dict[str, Any]]) -> list[Verdict]:
 
 def compose(document: Document) -> dict[str, Any]:
     found = figures(document.results)
-    return {"results": found, "verdicts": tempered(order(found), document.results)}
+    return {"results": found, "verdicts": order(found)}
 
 
 def table(_: Sequence[Result], document: dict[str, Any]) -> str:

@@ -10,13 +10,12 @@ from typing import Any, NamedTuple
 from ..build import Build
 from ..child import Child
 from ..columns import aligned
-from ..demands import Verdict, at_least, at_most, demand, tempered
+from ..demands import Verdict, at_least, at_most, demand
 from ..errors import RunError, UsageError
 from ..experiment import Experiment, Probes, arrows
 from ..machine import cpu_text
-from ..measuring import UsualRuns
 from ..options import Parser, list_of, number_in, parse_range
-from ..plan import Settings, place
+from ..plan import Settings, UsualRuns, place
 from ..probe import STARTING_S, probe
 from ..results import METRICS, Document, Result
 from ..runner import PATIENCE_S, Observer, counted_server, run_load
@@ -103,7 +102,7 @@ def flatness(results: list[Result]) -> list[Verdict]:
             text = (f"{variant.label}: {size_text(sizes[0])} carry {significant(ratio.median)} of the MB/s of "
                     f"{size_text(sizes[-1])}")
             out.append(demand(text, ratio, bound, metric="bytes_per_s") | variant.about | {"from": sizes[0], "to": sizes[-1]})
-    return tempered(out, results)
+    return out
 
 
 def table(results: list[Result], document: dict[str, Any]) -> str:

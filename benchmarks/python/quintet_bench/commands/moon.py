@@ -6,13 +6,12 @@ from typing import Any
 
 from ..build import Build
 from ..columns import SPREAD, Column, aligned
-from ..demands import Verdict, at_most, demand, tempered
+from ..demands import Verdict, at_most, demand
 from ..errors import UsageError
 from ..experiment import Experiment, Layout, Plan, arrows, compared, matching
 from ..foreign import require_files
-from ..measuring import UsualRuns
 from ..options import Parser, list_of, size_in
-from ..plan import Contender, Run, Settings
+from ..plan import Contender, Run, Settings, UsualRuns
 from ..redis_load import INLINE, PING, RedisPrograms, measure_redis_load
 from ..results import Combination, Document, Result, Sample, number, summarise
 from ..runner import Measure, Observer, await_listening, counted_server, load_command, run_load, server_command
@@ -105,8 +104,7 @@ def distributions(results: Sequence[Result]) -> list[dict[str, Any]]:
 
 def compose(document: Document) -> dict[str, Any]:
     frames = any(r["workload"] == "framed" for r in document.results)
-    verdicts = (frame_verdicts if frames else ping_verdicts)(document.results)
-    return {"verdicts": tempered(verdicts, document.results), "published": PUBLISHED,
+    return {"verdicts": (frame_verdicts if frames else ping_verdicts)(document.results), "published": PUBLISHED,
             "distributions": distributions(document.results)}
 
 

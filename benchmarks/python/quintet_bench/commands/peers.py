@@ -11,12 +11,11 @@ from .. import valgrind
 from ..build import Build, Workload
 from ..child import Child
 from ..columns import SPREAD, Column, aligned
-from ..demands import Verdict, at_most, demand, tempered
+from ..demands import Verdict, at_most, demand
 from ..errors import UsageError
 from ..experiment import Experiment, Layout, Plan, noise, told_of
-from ..measuring import UsualRuns
 from ..options import Parser, list_of, one_of
-from ..plan import Contender, Run, Settings
+from ..plan import Contender, Run, Settings, UsualRuns
 from ..redis_load import PING, PIPELINE, RedisPrograms, measure_redis_load
 from ..results import Combination, Document, Result, Sample, label_of, summarise, workload_names
 from ..runner import PATIENCE_S, server_command
@@ -65,13 +64,12 @@ def verdict_on(found: Sequence[Standing]) -> str:
     return f"{ours[0]} Of the other peers {best} needs least ({least:.2f} times), {worst} most ({most:.2f} times)."
 
 
-def demands_on(standing: Sequence[Standing], results: Sequence[Result]) -> list[Verdict]:
+def demands_on(standing: Sequence[Standing]) -> list[Verdict]:
     """Ours with epoll and a callback, beside the reference."""
-    out = [demand(f"{row.label} needs {ratio_text(ratio, cost_of(row).word, reference_in(row.workload).label)}", ratio,
-                  at_most(MOST[cost_of(row).counted]), metric=cost_of(row).key, workload=row.workload)
-           for row, ratio in standing if ratio and not row.is_peer and row.first["handler"] in ("callback", None)
-           and row.first["engine"] not in ("asio", "uring")]
-    return tempered(out, results)
+    return [demand(f"{row.label} needs {ratio_text(ratio, cost_of(row).word, reference_in(row.workload).label)}", ratio,
+                   at_most(MOST[cost_of(row).counted]), metric=cost_of(row).key, workload=row.workload)
+            for row, ratio in standing if ratio and not row.is_peer and row.first["handler"] in ("callback", None)
+            and row.first["engine"] not in ("asio", "uring")]
 
 
 def _memory_text(rows: Sequence[Combination]) -> str:
@@ -148,7 +146,7 @@ def compose(document: Document) -> dict[str, Any]:
                          cost_of(row).key, ratio) for row, ratio in standing if ratio]
     verdicts = [{"workload": name, "sentence": verdict_on([one for one in standing if one[0].workload == name])}
                 for name in workload_names(row for row, _ in standing)]
-    return {"ratios": ratios, "verdicts": verdicts, "demands": demands_on(standing, document.results)}
+    return {"ratios": ratios, "verdicts": verdicts, "demands": demands_on(standing)}
 
 
 def plan(arguments: argparse.Namespace, build: Build) -> list[Plan]:

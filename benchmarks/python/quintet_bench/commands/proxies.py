@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 from ..build import Build
 from ..child import Child
 from ..columns import SPREAD, Column
-from ..demands import at_least, tempered
+from ..demands import at_least
 from ..experiment import Experiment, Layout, Plan, arrows, compared, matching, published, times
 from ..foreign import example_program, free_port, pinned, raise_file_limit, require_files
 from ..machine import allowed_cpus
-from ..measuring import UsualRuns
 from ..options import Parser, number_in
-from ..plan import Contender, Run, Settings
+from ..plan import Contender, Run, Settings, UsualRuns
 from ..published import PUBLISHED
 from ..results import Combination, Document, Result, label_of
 from ..table import title_line
@@ -97,7 +96,7 @@ def compose(document: Document) -> dict[str, Any]:
     found = [one for peer in dict.fromkeys(r["peer"] for r in results if r["peer"]) for metric, word in WORDS.items()
              for one in compared(results, "short", metric, matching(peer=None), matching(peer=peer),
                                  times("proxy has", word, peer), at_least(1) if metric == SPEED else None, peer=peer)]
-    return {"ratios": tempered(found, results), "published": PUBLISHED["proxies"]}
+    return {"ratios": found, "published": PUBLISHED["proxies"]}
 
 
 LAYOUT = Layout(lambda row: COLUMNS, 36, lambda row: f"  {row.label if row.is_peer else f'proxy, {label_of(row.first)}'}",

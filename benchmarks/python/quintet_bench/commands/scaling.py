@@ -7,14 +7,13 @@ from typing import Any
 
 from ..build import Build
 from ..columns import SPREAD, Column
-from ..demands import Verdict, at_least, demand, tempered
+from ..demands import Verdict, at_least, demand
 from ..errors import UsageError
 from ..experiment import Experiment, Layout, Plan, arrows, matching, published
 from ..foreign import example_program
 from ..machine import allowed_cpus, cpu_text
-from ..measuring import UsualRuns
 from ..options import Parser, list_of, number_in, one_of
-from ..plan import Contender, Run, Settings, place
+from ..plan import Contender, Run, Settings, UsualRuns, place
 from ..published import PUBLISHED
 from ..redis_load import PING, RedisPrograms, measure_redis_load
 from ..results import Combination, Document, Result, Sample, summarise
@@ -78,8 +77,7 @@ def seastar() -> list[str]:
 
 
 def compose(document: Document) -> dict[str, Any]:
-    found = efficiencies(document.results, document.settings["client_apart"])
-    return {"efficiency": tempered(found, document.results), "published": seastar()}
+    return {"efficiency": efficiencies(document.results, document.settings["client_apart"]), "published": seastar()}
 
 
 LAYOUT = Layout(lambda row: COLUMNS, 30, lambda row: f"  {server_of(row.first)}, {row.first['loops']} loop(s)")

@@ -10,15 +10,14 @@ from typing import Any
 from ..build import Build, Workload
 from ..child import Child
 from ..columns import SPREAD, Column
-from ..demands import Verdict, at_least, at_most, demand, tempered
+from ..demands import Verdict, at_least, at_most, demand
 from ..errors import UsageError
 from ..experiment import Experiment, Layout, Plan, compared, matching, told_of
 from ..foreign import raise_file_limit, require_files
 from ..idle import idle_figures
 from ..machine import cpu_text
-from ..measuring import UsualRuns
 from ..options import Parser, list_of, number_in, one_of, parse_duration
-from ..plan import Contender, Run, Settings, place
+from ..plan import Contender, Run, Settings, UsualRuns, place
 from ..probe import probe
 from ..results import Combination, Document, Result, Sample
 from ..runner import Observer, await_listening, load_command, load_or_count, server_command
@@ -136,8 +135,7 @@ def conclude(results: Sequence[Result]) -> dict[str, list[Verdict]]:
 
 
 def compose(document: Document) -> dict[str, Any]:
-    return {"verdicts": [{"workload": work} | one for work, some in conclude(document.results).items()
-                         for one in tempered(some, document.results)]}
+    return {"verdicts": [{"workload": work} | one for work, some in conclude(document.results).items() for one in some]}
 
 
 def name_of(row: Combination) -> str:

@@ -11,9 +11,9 @@ from ..demands import exit_status
 from ..errors import UsageError
 from ..foreign import add_example_options, example_program
 from ..machine import Environment, allowed_cpus, parse_cpus
-from ..measuring import UsualRuns, add_measuring_options, add_server_options, run_plan, settings_of
+from ..measuring import add_measuring_options, add_server_options, run_plan, settings_of
 from ..options import Parser, number_in, one_of
-from ..plan import contenders_of
+from ..plan import UsualRuns, contenders_of
 from ..results import Document, write_results
 from ..study import kv, sharing
 from ..study.passes import FIXED, Study, machine_caches

@@ -11,9 +11,9 @@ from ..curves import NEAR_PEAK, PUBLISHED, crossings, curves_of, leads, near_pea
 from ..demands import exit_status, tempered
 from ..errors import UsageError
 from ..foreign import require_files
-from ..measuring import UsualRuns, add_measuring_options, add_server_options, run_plan, settings_of
+from ..measuring import add_measuring_options, add_server_options, run_plan, settings_of
 from ..options import Parser, list_of, number_in, one_of, parse_duration, size_in
-from ..plan import Run, Settings, contenders_of
+from ..plan import Run, Settings, UsualRuns, contenders_of
 from ..results import Combination, Result, Sample, combination_key, number, summarise, write_results
 from ..runner import Measure, measure_load
 from ..statistics import paired_ratio, ratio_json, ratio_text
