@@ -75,12 +75,17 @@ def compare() -> str:
     return out.removeprefix("\n") + caption(found)
 
 
+# Of the attacks: what is neither demanded nor of interest beside the ratio of the latencies. The files have it.
+LEFT_OUT = ("good answered", "good p50 idle", "good p50", "good max", "descriptors before", "refused", "asked", "idle", "active")
+
+
 def section(name: str, sentences: int | None = None) -> str:
     """The tables of the report's section that are not folded, and its sentences, or only the first of them."""
     document = read_other(path_of(name))
     parts = collections.defaultdict(tuple, SECTIONS[document["command"]][2](document))
     tables = [figures(parts["rows"])] * bool(parts["rows"])
-    tables += [table(heads, rows).replace("*", r"\*") for heads, rows, folded in parts["tables"] if not folded]
+    tables += [table(heads, [row for row in rows if row[0] not in LEFT_OUT]).replace("*", r"\*")
+               for heads, rows, folded in parts["tables"] if not folded]
     told = listed([*parts["before"][:sentences], *parts["after"]])
     return "\n".join(tables) + caption(document) + ("\n" + told if told else "")
 
