@@ -4,10 +4,9 @@ import statistics
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from .columns import aligned
 from .published import PUBLISHED
 from .results import Result, number
-from .table import Format
+from .table import Format, aligned
 from .text import grouped, micros, percent, significant
 
 ALL_TO_ALL, TO_ONE = "all to all", "to one"

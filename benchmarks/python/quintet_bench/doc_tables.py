@@ -76,7 +76,8 @@ def compare() -> str:
 
 
 # Of the attacks: what is neither demanded nor of interest beside the ratio of the latencies. The files have it.
-LEFT_OUT = ("good answered", "good p50 idle", "good p50", "good max", "descriptors before", "refused", "asked", "idle", "active")
+LEFT_OUT = {"good answered", "good p50 idle", "good p50", "good max", "descriptors before", "refused", "asked", "idle",
+            "active"}
 
 
 def section(name: str, sentences: int | None = None) -> str:

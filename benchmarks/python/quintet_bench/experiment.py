@@ -5,21 +5,18 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .build import Build
-from .columns import Column, ratio_texts, rows_text
 from .demands import Verdict, demand, exit_status, status_of, tempered
 from .foreign import add_example_options
 from .measuring import add_measuring_options, add_server_options, run_plan, run_probes, settings_of
 from .options import Parser, number_in, one_of, parse_range
 from .plan import Settings, UsualRuns
-from .results import Combination, Document, Result, Sample, summarise, write_results
+from .results import Document, Result, Sample, summarise, write_results
 from .runner import Measure, measure_load
 from .statistics import Filter, paired_ratio, ratio_text
-from .table import remarks, title_line
-from .verdict import SPEED
 
 SHARDED = one_of("loop_per_thread", "loop_per_thread_pool", "4", "5")
 
@@ -56,48 +53,6 @@ class Probes(NamedTuple):
     tell: Callable[[Result], str]       # the outcome, while it runs
     about: Mapping[str, Any] = {}
     more: Mapping[str, Any] = {}
-
-
-@dataclasses.dataclass(frozen=True)
-class Layout:
-    """Shows combinations: for each group a title, a line with the columns' names, and a line for each combination."""
-    columns: Callable[[Combination], Sequence[Column]]  # by the first of a group
-    width: int                          # of the name
-    name: Callable[[Combination], str]
-    group: Callable[[Combination], Any] = lambda row: row.workload
-    title: Callable[[Sequence[Combination]], str] = lambda rows: title_line(rows[0])
-    texts: Callable[[Combination], dict[str, str]] = lambda row: {}     # of columns that are no medians
-    after: Callable[[Combination], str] = remarks
-
-    def text(self, summary: Sequence[Combination], told: Callable[[Sequence[Combination]], str] = lambda rows: "",
-             ratios: Mapping[Any, Sample | None] | None = None) -> str:
-        """`told`: what stands below a group. `ratios`: by workload and label, for the columns "ratio" and "range"."""
-        def texts(row: Combination) -> dict[str, str]:
-            return self.texts(row) if ratios is None else ratio_texts(ratios[row.workload, row.label], "1")
-        groups: dict[Any, list[Combination]] = {}
-        for row in summary:
-            groups.setdefault(self.group(row), []).append(row)
-        return "".join(f"{self.title(rows)}\n" + rows_text(rows, self.columns(rows[0]), texts, self.width, self.name,
-                                                           self.after) + told(rows) for rows in groups.values())
-
-
-def arrows(verdicts: Iterable[Mapping[str, Any]]) -> str:
-    """The sentences of verdicts, below a table."""
-    return "".join(f"  -> {one['sentence'].removesuffix('.')}.\n" for one in verdicts)
-
-
-def told_of(*some: Sequence[Mapping[str, Any]]) -> Callable[[Sequence[Combination]], str]:
-    """The sentences of those verdicts that are on the workload of a group."""
-    return lambda rows: arrows(one for verdicts in some for one in verdicts if one["workload"] == rows[0].workload) + "\n"
-
-
-def noise(summary: Sequence[Combination], figures: Mapping[str, Any]) -> str:
-    """Nothing if nothing was timed."""
-    return f"{figures['noise']}\n" if any(SPEED in row.samples for row in summary) else ""
-
-
-def published(lines: Iterable[str]) -> str:
-    return "".join(f"  published, not measured: {line}.\n" for line in lines)
 
 
 def matching(**wanted: Any) -> Filter:

@@ -15,10 +15,9 @@ from typing import Any
 from .. import strace, wakes
 from ..build import Build, Workload
 from ..child import Child
-from ..columns import SPREAD, Column
 from ..demands import Verdict, at_most, demand
 from ..errors import RunError, UsageError
-from ..experiment import Experiment, Layout, Plan, arrows, compared, published, times
+from ..experiment import Experiment, Plan, compared, times
 from ..foreign import example_program, free_port, pinned, raise_file_limit, require_files
 from ..machine import allowed_cpus, read_text
 from ..options import Parser, list_of, number_in, one_of
@@ -27,7 +26,7 @@ from ..published import PUBLISHED
 from ..results import Combination, Document, Result, label_of, summarise
 from ..runner import PATIENCE_S, Measure, await_listening, server_command
 from ..statistics import Filter
-from ..table import title_line
+from ..table import SPREAD, Column, Layout, arrows, published, title_line
 from ..text import grouped, micros, percent, significant
 from ..verdict import CPU, SPEED
 from ..web import NGINX_FILE, await_accepting, installed, load_short, nginx_command, serving_hello

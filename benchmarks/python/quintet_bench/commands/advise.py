@@ -13,7 +13,6 @@ from typing import Any
 
 from ..build import Build
 from ..child import Child
-from ..columns import aligned
 from ..demands import INTERRUPTED, NOT_MET, TOO_NOISY
 from ..errors import RunError
 from ..foreign import sample, spent_between
@@ -23,7 +22,7 @@ from ..options import Parser, number_in, run_duration
 from ..plan import Settings
 from ..results import Result, Sample, write_results
 from ..statistics import ENOUGH_CONFIDENCE, ratio_interval
-from ..table import Format
+from ..table import Format, aligned
 from ..text import grouped, joined, mebibytes, micros, percent, significant
 from ..verdict import BEARABLE, FOREIGN
 from ..web import await_accepting

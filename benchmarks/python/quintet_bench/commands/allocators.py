@@ -11,10 +11,9 @@ from typing import Any
 
 from .. import valgrind
 from ..build import Build
-from ..columns import SPREAD, Column
 from ..demands import Verdict, demand
 from ..errors import RunError, UsageError
-from ..experiment import Experiment, Layout, Plan, matching, noise, told_of
+from ..experiment import Experiment, Plan, matching
 from ..machine import read_text
 from ..options import Parser, list_of, number_in, one_of
 from ..plan import Contender, Run, Settings, UsualRuns
@@ -22,6 +21,7 @@ from ..redis_load import PING, SET, RedisPrograms, ServerCare, measure_redis_loa
 from ..results import Combination, Document, Result, Sample, summarise, workload_names
 from ..runner import Measure
 from ..statistics import paired_ratio, ratio_text
+from ..table import SPREAD, Column, Layout, noise, told_of
 from ..text import grouped, joined, mebibytes, micros
 from ..verdict import CPU, SPEED, cost_of
 

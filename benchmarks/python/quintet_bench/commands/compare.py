@@ -7,7 +7,6 @@ from typing import Any
 from ..advice import advise, peer_ratios, suitability
 from ..advice_machine import advise_scenarios
 from ..build import Build
-from ..columns import SPREAD, Column, rows_text
 from ..demands import exit_status, status_of
 from ..errors import UsageError
 from ..measuring import add_measuring_options, add_server_options, run_plan, settings_of
@@ -15,7 +14,7 @@ from ..options import Parser
 from ..plan import UsualRuns, contenders_of
 from ..results import Combination, Document, read_document, summarise, workload_names, write_results
 from ..soak import Soak, series_of, soak_duration, windows_of
-from ..table import title_line
+from ..table import SPREAD, Column, rows_text, title_line
 from ..text import grouped, joined, mebibytes, micros, significant
 from ..verdict import CPU, SPEED, compute_verdict
 

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..build import Build
-from ..columns import SPREAD, Column
 from ..demands import Verdict, at_least
 from ..errors import UsageError
-from ..experiment import Experiment, Layout, Plan, arrows, compared, matching, times
+from ..experiment import Experiment, Plan, compared, matching, times
 from ..machine import allowed_cpus
 from ..options import Parser, list_of, number_in, one_of
 from ..plan import Contender, UsualRuns
@@ -18,7 +17,7 @@ from ..published import PUBLISHED
 from ..redis_load import SET, RedisPrograms, measure_kv_servers
 from ..results import Combination, Document, read_json
 from ..runner import Measure, measure_load
-from ..table import failure_remarks
+from ..table import SPREAD, Column, Layout, arrows, failure_remarks
 from ..text import grouped, micros, significant
 from ..verdict import SPEED
 

@@ -7,7 +7,6 @@ import sys
 from typing import Any
 
 from ..build import Build
-from ..columns import aligned
 from ..demands import ALL_MET, NOT_MET, TOO_NOISY
 from ..errors import UsageError
 from ..measuring import add_output_options
@@ -15,7 +14,7 @@ from ..options import Parser, list_of, one_of, real_in
 from ..results import (METRICS, NAMES, Combination, Document, Result, Sample, combination_key, label_of, number,
                        read_document, summarise, workload_names, write_results)
 from ..statistics import ENOUGH_CONFIDENCE, Interval, ratio_interval
-from ..table import shape_text
+from ..table import aligned, shape_text
 from ..text import percent, significant
 from ..verdict import CPU, disturbance, metric_of
 

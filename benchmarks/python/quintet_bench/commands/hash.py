@@ -6,15 +6,15 @@ import itertools
 from typing import Any
 
 from ..build import Build
-from ..columns import aligned
 from ..demands import Verdict, at_least, demand
-from ..experiment import Experiment, Probes, arrows, matching
+from ..experiment import Experiment, Probes, matching
 from ..machine import allowed_cpus
 from ..options import Parser, list_of, one_of, size_in
 from ..plan import Settings, UsualRuns
 from ..probe import probe
 from ..results import Document, Result, Sample
 from ..statistics import paired, ratio_json, ratio_text
+from ..table import aligned, arrows
 from ..text import grouped, percent, significant
 from .memlat import size_text
 

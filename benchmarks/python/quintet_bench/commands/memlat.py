@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..build import Build
-from ..columns import aligned
 from ..demands import Verdict, at_least, demand
-from ..experiment import Experiment, Probes, arrows
+from ..experiment import Experiment, Probes
 from ..machine import allowed_cpus, parse_cpus, read_text
 from ..options import Parser
 from ..plan import Settings, UsualRuns
 from ..probe import probe
 from ..results import Document, Result, Sample, number
+from ..table import aligned, arrows
 from ..text import grouped, mebibytes
 
 ABOUT = "Measures the latency of L1, L2, L3 and DRAM, and of a cache line between two CPUs"

@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 
 from ..build import Build
 from ..child import Child
-from ..columns import aligned
 from ..demands import Verdict, at_least, at_most, demand
 from ..errors import RunError, UsageError
-from ..experiment import Experiment, Probes, arrows
+from ..experiment import Experiment, Probes
 from ..machine import cpu_text
 from ..options import Parser, list_of, number_in, parse_range
 from ..plan import Settings, UsualRuns, place
@@ -20,7 +19,7 @@ from ..probe import STARTING_S, probe
 from ..results import METRICS, Document, Result
 from ..runner import PATIENCE_S, Observer, counted_server, run_load
 from ..statistics import Filter, paired, ratio_text
-from ..table import Format
+from ..table import Format, aligned, arrows
 from ..text import grouped, mebibytes, micros, percent, significant
 from .memlat import size_text
 

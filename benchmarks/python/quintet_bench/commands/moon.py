@@ -5,17 +5,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..build import Build
-from ..columns import SPREAD, Column, aligned
 from ..demands import Verdict, at_most, demand
 from ..errors import UsageError
-from ..experiment import Experiment, Layout, Plan, arrows, compared, matching
+from ..experiment import Experiment, Plan, compared, matching
 from ..foreign import require_files
 from ..options import Parser, list_of, size_in
 from ..plan import Contender, Run, Settings, UsualRuns
 from ..redis_load import INLINE, PING, RedisPrograms, measure_redis_load
 from ..results import Combination, Document, Result, Sample, number, summarise
 from ..runner import Measure, Observer, await_listening, counted_server, load_command, run_load, server_command
-from ..table import cell
+from ..table import SPREAD, Column, Layout, aligned, arrows, cell
 from ..text import grouped, micros, significant
 from ..verdict import CPU, SPEED
 

@@ -10,16 +10,16 @@ from typing import Any
 from .. import valgrind
 from ..build import Build, Workload
 from ..child import Child
-from ..columns import SPREAD, Column, aligned
 from ..demands import Verdict, at_most, demand
 from ..errors import UsageError
-from ..experiment import Experiment, Layout, Plan, noise, told_of
+from ..experiment import Experiment, Plan
 from ..options import Parser, list_of, one_of
 from ..plan import Contender, Run, Settings, UsualRuns
 from ..redis_load import PING, PIPELINE, RedisPrograms, measure_redis_load
 from ..results import Combination, Document, Result, Sample, label_of, summarise, workload_names
 from ..runner import PATIENCE_S, server_command
 from ..statistics import paired_ratio, ratio_json, ratio_text
+from ..table import SPREAD, Column, Layout, aligned, noise, told_of
 from ..text import grouped, memory_forecast, micros, significant
 from ..verdict import CPU, SPEED, cost_of
 

@@ -10,16 +10,15 @@ from typing import Any, NamedTuple
 
 from ..build import Build
 from ..child import Child
-from ..columns import SPREAD, Column
 from ..demands import at_least
-from ..experiment import Experiment, Layout, Plan, arrows, compared, matching, published, times
+from ..experiment import Experiment, Plan, compared, matching, times
 from ..foreign import example_program, free_port, pinned, raise_file_limit, require_files
 from ..machine import allowed_cpus
 from ..options import Parser, number_in
 from ..plan import Contender, Run, Settings, UsualRuns
 from ..published import PUBLISHED
 from ..results import Combination, Document, Result, label_of
-from ..table import title_line
+from ..table import SPREAD, Column, Layout, arrows, published, title_line
 from ..text import grouped, micros
 from ..verdict import CPU, SPEED
 from ..web import (NGINX_RELAY, await_accepting, example_command, installed, load_short, nginx_command, serving_hello,

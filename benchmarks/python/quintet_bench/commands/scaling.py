@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..build import Build
-from ..columns import SPREAD, Column
 from ..demands import Verdict, at_least, demand
 from ..errors import UsageError
-from ..experiment import Experiment, Layout, Plan, arrows, matching, published
+from ..experiment import Experiment, Plan, matching
 from ..foreign import example_program
 from ..machine import allowed_cpus, cpu_text
 from ..options import Parser, list_of, number_in, one_of
@@ -19,6 +18,7 @@ from ..redis_load import PING, RedisPrograms, measure_redis_load
 from ..results import Combination, Document, Result, Sample, summarise
 from ..runner import Measure, Observer, load_command, measure_load, run_load
 from ..statistics import paired_ratio
+from ..table import SPREAD, Column, Layout, arrows, published
 from ..text import grouped, joined, micros, percent
 from ..verdict import CPU, SPEED
 from ..web import serving_hello

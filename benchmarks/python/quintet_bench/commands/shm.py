@@ -9,10 +9,9 @@ from typing import Any
 
 from ..build import Build, Workload
 from ..child import Child
-from ..columns import SPREAD, Column
 from ..demands import Verdict, at_least, at_most, demand
 from ..errors import UsageError
-from ..experiment import Experiment, Layout, Plan, compared, matching, told_of
+from ..experiment import Experiment, Plan, compared, matching
 from ..foreign import raise_file_limit, require_files
 from ..idle import idle_figures
 from ..machine import cpu_text
@@ -22,7 +21,7 @@ from ..probe import probe
 from ..results import Combination, Document, Result, Sample
 from ..runner import Observer, await_listening, load_command, load_or_count, server_command
 from ..statistics import Filter
-from ..table import title_line
+from ..table import SPREAD, Column, Layout, title_line, told_of
 from ..text import grouped, micros, significant
 from ..verdict import CPU, SPEED
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ..build import Build, Workload
-from ..columns import SPREAD, Column, rows_text
 from ..curves import NEAR_PEAK, PUBLISHED, crossings, curves_of, leads, near_peak, peak, shape
 from ..demands import exit_status, tempered
 from ..errors import UsageError
@@ -18,7 +17,7 @@ from ..results import Combination, Result, Sample, combination_key, number, summ
 from ..runner import Measure, measure_load
 from ..statistics import paired_ratio, ratio_json, ratio_text
 from ..study.perf_tool import Window, per_request
-from ..table import failure_remarks, placement_text
+from ..table import SPREAD, Column, failure_remarks, placement_text, rows_text
 from ..text import grouped, joined, micros, percent, significant
 from ..verdict import CPU, SPEED, noise_sentence
 

@@ -5,9 +5,9 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..columns import aligned
 from ..demands import Verdict, at_most, demand
 from ..results import Document, Sample, number
+from ..table import aligned
 from ..text import grouped, micros, percent, significant
 from .costs import LOOP_PER_THREAD, MODELS, MachineCosts
 from .runs import Row, fit, is_fitted, scenario_of

@@ -7,11 +7,10 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from ..columns import aligned
 from ..demands import Verdict, at_most, demand
 from ..results import Document, Sample, number, read_json
 from ..statistics import ratio_interval
-from ..table import Format, placement_text, shape_text
+from ..table import Format, aligned, placement_text, shape_text
 from ..text import grouped, micros, percent, significant
 
 Subject = dict[str, Any]                # "figures": by key a list with a value for each round

@@ -7,9 +7,9 @@ import json
 import subprocess
 from typing import Any
 
-from ..columns import aligned
 from ..progress import perform_all
 from ..results import Sample, number
+from ..table import aligned
 from ..text import grouped, micros, significant
 from .perf_stat import parse
 from .perf_tool import COUNTING, perf_output
