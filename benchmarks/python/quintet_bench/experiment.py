@@ -85,6 +85,7 @@ class Experiment:
     programs: tuple[str, ...] = ()      # examples that it starts
     within: bool = False                # --within is allowed
     server: bool = False                # it has the options of a server
+    page: str = ""                      # the function of report.page that makes a page, for --html
     examples: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -93,7 +94,7 @@ class Experiment:
         for name in self.shared:
             parse, text, usual = shared_option(name, build)
             parser.option(name.partition("=")[0], parse, text, default=usual)
-        add_measuring_options(parser, self.usual, self.quick, within=self.within)
+        add_measuring_options(parser, self.usual, self.quick, within=self.within, html=bool(self.page))
         if self.server:
             add_server_options(parser, build)
         add_example_options(parser, *self.programs)
@@ -104,6 +105,8 @@ class Experiment:
         plans, results = self.plan(arguments, build), list[Result]()
         if isinstance(plans, Probes):
             return self.run_probes(arguments, build, plans)
+        if page := self.page if self.page and arguments.html else "":
+            from .report import page as pages   # before the runs, because it needs a package
         for plan in plans if isinstance(plans, list) else [plans]:
             s = settings_of(arguments, build, self.usual, self.quick, **plan.settings)
             document = run_plan(self.name, s, build, plan.measure)
@@ -114,13 +117,13 @@ class Experiment:
                 break
         summary, figures = summarise(results), document.figures() | self.judged(document, plan.more)
         table = self.table(summary, figures) if summary else "Nothing was measured.\n"
-        write_results(table, figures, s.json_file)
+        write_results(table, figures, s.json_file, s.html_file, getattr(pages, page)(figures) if page else None)
         return exit_status(document, figures[self.demands])
 
     def judged(self, document: Document, more: Mapping[str, Any]) -> dict[str, Any]:
         """What follows from the results. A demand on times stays open if other programs used the CPUs."""
         found = self.compose(document)
-        return found | {self.demands: tempered(found[self.demands], document.results), **more}
+        return found | {self.demands: tempered(found.get(self.demands, ()), document.results), **more}
 
     def run_probes(self, arguments: argparse.Namespace, build: Build, plan: Probes) -> int:
         s = settings_of(arguments, build, self.usual, self.quick)

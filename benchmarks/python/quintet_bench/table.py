@@ -91,6 +91,7 @@ class Layout:
     title: Callable[[Sequence[Combination]], str] = lambda rows: title_line(rows[0])
     texts: Callable[[Combination], dict[str, str]] = lambda row: {}     # of columns that are no medians
     after: Callable[[Combination], str] = remarks
+    head: str = ""                      # of the names
 
     def text(self, summary: Sequence[Combination], told: Callable[[Sequence[Combination]], str] = lambda rows: "",
              ratios: Mapping[Any, Sample | None] | None = None) -> str:
@@ -101,7 +102,7 @@ class Layout:
         for row in summary:
             groups.setdefault(self.group(row), []).append(row)
         return "".join(f"{self.title(rows)}\n" + rows_text(rows, self.columns(rows[0]), texts, self.width, self.name,
-                                                           self.after) + told(rows) for rows in groups.values())
+                                                           self.after, self.head) + told(rows) for rows in groups.values())
 
 
 def arrows(verdicts: Iterable[Mapping[str, Any]]) -> str:

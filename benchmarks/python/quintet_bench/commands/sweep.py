@@ -7,23 +7,22 @@ from typing import Any, NamedTuple
 
 from ..build import Build, Workload
 from ..curves import NEAR_PEAK, PUBLISHED, crossings, curves_of, leads, near_peak, peak, shape
-from ..demands import exit_status, tempered
+from ..demands import tempered
 from ..errors import UsageError
+from ..experiment import Experiment, Plan
 from ..foreign import require_files
-from ..measuring import add_measuring_options, add_server_options, run_plan, settings_of
 from ..options import Parser, list_of, number_in, one_of, parse_duration, size_in
 from ..plan import Run, Settings, UsualRuns, contenders_of
-from ..results import Combination, Result, Sample, combination_key, number, summarise, write_results
+from ..results import Combination, Document, Result, Sample, combination_key, number, summarise
 from ..runner import Measure, measure_load
 from ..statistics import paired_ratio, ratio_json, ratio_text
 from ..study.perf_tool import Window, per_request
-from ..table import SPREAD, Column, failure_remarks, placement_text, rows_text
+from ..table import SPREAD, Column, Layout, failure_remarks, placement_text
 from ..text import grouped, joined, micros, percent, significant
-from ..verdict import CPU, SPEED, noise_sentence
+from ..verdict import CPU, SPEED
 
 ABOUT = "Varies one thing, such as connections: the curves, and where they cross"
 CLAIMS = "4.7 4.8 4.9 4.12 4.13"
-DEFAULT, QUICK = UsualRuns(3, 0.5, 0.1), UsualRuns(3, 0.2, 0.1)
 BAR_WIDTH = 24
 MEGABYTES, CLIENT_CPU, MIGRATIONS = "mb_per_s", "client_cpu_us_per_request", "migrations_per_request"
 COSTS = ((CPU, "server CPU", micros), (CLIENT_CPU, "client CPU", micros), (MIGRATIONS, "migrations", significant))
@@ -201,15 +200,18 @@ def _heading(axis: Axis, row: Combination) -> str:
     return f"{name}: {', '.join(shared)}{placement_text(row.first)}\n"
 
 
-def table(axis: Axis, summary: Sequence[Combination], results: Sequence[Result] = ()) -> str:
+def compose(document: Document) -> dict[str, Any]:
+    return conclude(AXES[document.settings["axis"]], summarise(document.results), document.results)
+
+
+def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
     """A block for each server, with a line and a bar for each value, then the conclusions."""
-    if not summary:
-        return "Nothing was measured.\n"
+    axis = AXES[figures["settings"]["axis"]]
     published, most = has_published(axis, summary), max(row.median(axis.figure) or 0 for row in summary)
     columns: tuple[Column, ...] = (
         ("requests/s", 13, SPEED, grouped), ("", 1, "bound", str), SPREAD,
         *([("MB/s", 8, MEGABYTES, significant)] if axis.figure == MEGABYTES else []), ("CPU/req", 10, CPU, micros),
-        *([("client's", 10, CLIENT_CPU, micros)] if find_pairs(axis, summary, results) else []),
+        *([("client's", 10, CLIENT_CPU, micros)] if figures.get("ratios") else []),
         ("p50", 9, "p50_us", micros), ("p99", 9, "p99_us", micros), ("failed", 8, "lost", str),
         *([("published", 11, "published", str)] if published else []), ("", 0, "bar", str))
 
@@ -218,20 +220,17 @@ def table(axis: Axis, summary: Sequence[Combination], results: Sequence[Result] 
         return {"bound": "*" if row.client_bound else "", "bar": f"  {bar}",
                 "lost": grouped(row.samples["failed"].high) if "failed" in row.samples else "-",
                 "published": grouped(PUBLISHED[row.first[axis.field]]) if row.first[axis.field] in PUBLISHED else ""}
-    out = _heading(axis, summary[0])
-    for label in dict.fromkeys(row.label for row in summary):
-        rows = [row for row in summary if row.label == label]
-        out += f"\n{label}\n" + rows_text(rows, columns, texts, 14, lambda row: f"{axis.text(row.first[axis.field]):>14}",
-                                          failure_remarks, axis.name)
+    layout = Layout(lambda row: columns, 14, lambda row: f"{axis.text(row.first[axis.field]):>14}", lambda row: row.label,
+                    lambda rows: f"\n{rows[0].label}", texts, failure_remarks, axis.name)
+    out = _heading(axis, summary[0]) + layout.text(summary)
     if any(row.client_bound for row in summary):
         out += "\n  * the client was the bottleneck: the server could do more"
     if published:
         out += "\n  published: requests/s of one epoll loop, hand-written, on another machine (4 cores, i5-3470)"
-    out += "\n" + "".join(f"  -> {sentence}\n" for sentence in conclude(axis, summary, results)["verdicts"])
-    return out + noise_sentence(summary) + "\n"
+    return f"{out}\n" + "".join(f"  -> {sentence}\n" for sentence in figures["verdicts"]) + f"{figures['noise']}\n"
 
 
-def add_options(parser: Parser, build: Build) -> None:
+def options(parser: Parser, build: Build) -> None:
     parser.add_argument("axis", metavar="AXIS", type=one_of(*AXES), help="what to vary, one of those below")
     parser.option("--workload", str, "workload to vary (default: by axis)")
     parser.option("--models", build.model_list, "comma-separated names or numbers, or all (default: by axis)")
@@ -240,23 +239,13 @@ def add_options(parser: Parser, build: Build) -> None:
                   "thread for each connection (default: epoll)", default=["epoll"])
     parser.option("--pinning", list_of(one_of("on", "off")), "comma-separated: on, server and client on CPUs of their own "
                   "where I/O is measured; off, both on all CPUs (default: on)", default=["on"])
-    add_measuring_options(parser, DEFAULT, QUICK, within=True, html=True)
-    add_server_options(parser, build)
-    parser.set_defaults(workers=None)   # a sweep of threads refuses the option
-    parser.examples("quintet-bench sweep connections --json connections.json --html connections.html",
-                    "quintet-bench sweep handler-us --workload blocking --values 0,200,1000 --rounds 5",
-                    "quintet-bench sweep connections --values 100,300 --models 2 --client epoll,blocking",
-                    "quintet-bench sweep connections --values 1,100 --models 2 --pinning on,off",
-                    "quintet-bench sweep size --models all --within 2min")
-    axes = [f"  {a.name:<16}{a.about}\n{'':18}{a.workload}; {a.models}; {a.values}\n" for a in AXES.values()]
-    parser.epilog = f"The axes, with their default workload, models and values:\n{''.join(axes)}{parser.epilog}"
 
 
-def run(arguments: argparse.Namespace, build: Build) -> int:
+def plan(arguments: argparse.Namespace, build: Build) -> Plan:
     axis = AXES[arguments.axis]
     base = parse_base(axis, build, arguments.workload or axis.workload)
     values = parse_values(axis, arguments.values or axis.values)
-    if axis.name == "threads" and (arguments.loops or arguments.workers):
+    if axis.name == "threads" and (arguments.loops or arguments.workers != "1..4"):
         raise UsageError("--loops and --workers are varied by a sweep of threads; leave them out")
     works = [axis.apply(base, value) for value in values]
     require_files(max(work.connections for work in works))
@@ -266,15 +255,18 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
     kinds, pinning = ([None if name == usual else name for name in names]
                       for usual, names in (("epoll", arguments.client), ("on", arguments.pinning)))
     who = [dataclasses.replace(one, client=kind, pinning=pins) for one in models for kind in kinds for pins in pinning]
-    s = settings_of(arguments, build, DEFAULT, QUICK, workloads=works, contenders=who, counters=False,
-                    workers=arguments.workers or "1..4")
-    if s.html_file:
-        from ..report.page import sweep_page  # before the runs, because it needs a package
     choices: tuple[Measure, Measure] = measure_load, measure_migrations
-    document = run_plan("sweep", s, build, choices["off" in pinning])
-    document.settings |= {"axis": axis.name, "values": values}
-    summary = summarise(document.results)
-    figures = document.figures() | conclude(axis, summary, document.results)
-    page = sweep_page(figures) if s.html_file else None
-    write_results(table(axis, summary, document.results), figures, s.json_file, s.html_file, page)
-    return exit_status(document, figures.get("shape", ()))
+    return Plan({"workloads": works, "contenders": who, "counters": False}, choices["off" in pinning],
+                about={"axis": axis.name, "values": values})
+
+
+EXPERIMENT = Experiment(
+    "sweep", UsualRuns(3, 0.5, 0.1), UsualRuns(3, 0.2, 0.1), plan, compose, table, "shape", options, within=True, server=True,
+    page="sweep_page", examples=(
+        "connections --json connections.json --html connections.html",
+        "handler-us --workload blocking --values 0,200,1000 --rounds 5",
+        "connections --values 100,300 --models 2 --client epoll,blocking",
+        "connections --values 1,100 --models 2 --pinning on,off", "size --models all --within 2min"),
+    notes=("The axes, with their default workload, models and values:",
+           *(f"  {a.name:<16}{a.about}\n{'':18}{a.workload}; {a.models}; {a.values}" for a in AXES.values())))
+add_options, run = EXPERIMENT.add_options, EXPERIMENT.run
