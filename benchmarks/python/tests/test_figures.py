@@ -25,6 +25,8 @@ NOT_STORED = {
     "1.13": "bytes of the messages, which the test names", "1.14": "rounded less than on its page",
     "1.17": "rounded to two digits", "2.9": "forecast: the first of seven cores, in no table",
     "2.10": "a quotient of two figures that stand there", "3.2": "counted by a test: an eighth"}
+# Sections whose figures were copied from the output of a command: nothing is stored of their rounds. New ones need a file.
+COMMAND_ALONE = 27
 # Sections of pages of results that have no command: they cannot be repeated from the page.
 WITHOUT_COMMAND = {("accepting.md", "Memory of a relay"), ("stress.md", "Peers that vanish")}
 
@@ -70,14 +72,20 @@ def test_figures_of_other_pages_stand_on_pages_of_results() -> None:
     assert found == []
 
 
-def test_each_section_of_results_has_a_command_or_stored_results() -> None:
-    without = set()
+def sections() -> Iterator[tuple[str, str, str]]:
+    """Those of pages of results that have figures: page, heading and text."""
     for page in RESULTS:
-        for section in re.split("^## ", page.read_text(encoding="utf-8"), flags=re.MULTILINE):
-            figures = any(len(number.replace(".", "")) > 2 for number in numbers(section))
-            if (figures or DATE.search(section)) and not SOURCE.search(section):
-                without.add((page.name, section.partition("\n")[0]))
-    assert without == WITHOUT_COMMAND
+        for text in re.split("^## ", page.read_text(encoding="utf-8"), flags=re.MULTILINE):
+            if DATE.search(text) or any(len(number.replace(".", "")) > 2 for number in numbers(text)):
+                yield page.name, text.partition("\n")[0], text
+
+
+def test_each_section_of_results_has_a_command_or_stored_results() -> None:
+    assert {(page, heading) for page, heading, text in sections() if not SOURCE.search(text)} == WITHOUT_COMMAND
+
+
+def test_sections_without_stored_results_become_fewer() -> None:
+    assert len([heading for _, heading, text in sections() if "<!-- table: " not in text]) <= COMMAND_ALONE
 
 
 def test_each_stored_result_has_its_command() -> None:
