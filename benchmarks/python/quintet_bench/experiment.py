@@ -71,14 +71,20 @@ def times(text: str, what: str, of_whom: str) -> Callable[[Sample], str]:
     return lambda ratio: f"{text} {ratio_text(ratio, what, of_whom)}"
 
 
+class Work(NamedTuple):
+    """The same for an experiment that orders its runs itself. It gives the document, what follows from it, and the table."""
+    perform: Callable[[Settings], tuple[Document, dict[str, Any], str]]
+    settings: Mapping[str, Any] = {}
+
+
 @dataclasses.dataclass(frozen=True)
 class Experiment:
     name: str
     usual: UsualRuns
     quick: UsualRuns
-    plan: Callable[[argparse.Namespace, Build], Plan | list[Plan] | Probes]     # of several the results are joined
-    compose: Callable[[Document], dict[str, Any]]       # what follows from the results: keys of the file
-    table: Callable[[Any, dict[str, Any]], str]         # from the file, and the summary, or of probes the results
+    plan: Callable[[argparse.Namespace, Build], Plan | list[Plan] | Probes | Work]  # of several the results are joined
+    compose: Callable[[Document], dict[str, Any]] = lambda document: {}     # what follows from the results: keys of the file
+    table: Callable[[Any, dict[str, Any]], str] = lambda summary, figures: ""   # of probes from all results and the file
     demands: str = "verdicts"           # the key of the verdicts that decide the exit status
     options: Callable[[Parser, Build], None] = lambda parser, build: None
     shared: tuple[str, ...] = ()        # names of shared options
@@ -105,6 +111,11 @@ class Experiment:
         plans, results = self.plan(arguments, build), list[Result]()
         if isinstance(plans, Probes):
             return self.run_probes(arguments, build, plans)
+        if isinstance(plans, Work):
+            s = settings_of(arguments, build, self.usual, self.quick, **plans.settings)
+            document, figures, table = plans.perform(s)
+            write_results(table, document.figures() | figures, s.json_file)
+            return exit_status(document, figures.get(self.demands, ()))
         if page := self.page if self.page and arguments.html else "":
             from .report import page as pages   # before the runs, because it needs a package
         for plan in plans if isinstance(plans, list) else [plans]:

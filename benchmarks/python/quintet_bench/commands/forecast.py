@@ -3,21 +3,20 @@
 import argparse
 import dataclasses
 import sys
+from typing import Any
 
 from ..build import Build
-from ..demands import exit_status
 from ..errors import RunError, UsageError
+from ..experiment import Experiment, Work
 from ..forecast.costs import ASSUMPTIONS, MachineCosts
 from ..machine import allowed_cpus
-from ..measuring import add_measuring_options, settings_of
 from ..options import Parser, list_of, number_in, one_of, parse_duration, real_in, run_duration
-from ..plan import UsualRuns
+from ..plan import Settings, UsualRuns
 from ..probe import probe
-from ..results import write_results
+from ..results import Document
 
 ABOUT = "Forecasts more cores: costs are measured here, the rest is simulated, and how far that is off is told"
 CLAIMS = "2.9"
-DEFAULT, QUICK = UsualRuns(5, 0.4, 0.1), UsualRuns(2, 0.15, 0.05)
 CORES = [1, 2, 4, 8, 16, 24, 32]
 
 
@@ -35,7 +34,7 @@ def parse_assumption(text: str) -> tuple[str, float]:
     return field.name, real_in(0, field.metadata["most"])(value)
 
 
-def add_options(parser: Parser, build: Build) -> None:
+def options(parser: Parser, build: Build) -> None:
     parser.option("--cores", list_of(number_in(1, 256)), f"comma-separated numbers (default: {','.join(map(str, CORES))})",
                   default=CORES)
     parser.option("--connections", number_in(1, 20_000), "concurrent connections (default: 1000)", default=1000)
@@ -44,25 +43,29 @@ def add_options(parser: Parser, build: Build) -> None:
                   f"{', '.join(ASSUMPTIONS)}; the list of costs explains them", default=[])
     parser.option("--patience", run_duration, "wait at most this long in all for other programs to be idle, and repeat runs "
                   "that they disturbed (default: do not wait)", default=0.0)
-    add_measuring_options(parser, DEFAULT, QUICK)
-    parser.examples("quintet-bench forecast --json forecast.json",
-                    "quintet-bench forecast --cores 1,4,16,64 --connections 5000 --handler 50us --assume lines=10")
 
 
-def run(arguments: argparse.Namespace, build: Build) -> int:
+def plan(arguments: argparse.Namespace, build: Build) -> Work:
     cpus = allowed_cpus()
     if len(cpus) < 2:
         raise RunError("measuring costs takes two CPUs, and this process may use only one")
     from ..forecast.findings import conclude, table     # before the runs, because they need a package
     from ..forecast.runs import Patience, observe
-    s = settings_of(arguments, build, DEFAULT, QUICK, one_cpu=True, counters=False)
-    patience = Patience(arguments.patience)
-    patience.wait()
-    probes = [probe(s.program, ["costs", "--cpus", f"{cpus[0]},{cpus[1]}"], 0.02 if s.quick else 0.05) for _ in range(3)]
-    costs = dataclasses.replace(MachineCosts.of_probes(probes), **dict(arguments.assume))
-    document, runs = observe(s, build, patience, costs)
-    if not document.interrupted:
-        print("Simulating, which takes about half a minute.", file=sys.stderr, flush=True)
-    figures = conclude(document, costs, runs, arguments.cores, arguments.connections, arguments.handler)
-    write_results(table(figures), figures, s.json_file)
-    return exit_status(document, figures["verdicts"])
+
+    def perform(s: Settings) -> tuple[Document, dict[str, Any], str]:
+        patience = Patience(arguments.patience)
+        patience.wait()
+        probes = [probe(s.program, ["costs", "--cpus", f"{cpus[0]},{cpus[1]}"], 0.02 if s.quick else 0.05) for _ in range(3)]
+        costs = dataclasses.replace(MachineCosts.of_probes(probes), **dict(arguments.assume))
+        document, runs = observe(s, build, patience, costs)
+        if not document.interrupted:
+            print("Simulating, which takes about half a minute.", file=sys.stderr, flush=True)
+        figures = conclude(document, costs, runs, arguments.cores, arguments.connections, arguments.handler)
+        return document, figures, table(figures)
+    return Work(perform, {"one_cpu": True, "counters": False})
+
+
+EXPERIMENT = Experiment(
+    "forecast", UsualRuns(5, 0.4, 0.1), UsualRuns(2, 0.15, 0.05), plan, options=options,
+    examples=("--json forecast.json", "--cores 1,4,16,64 --connections 5000 --handler 50us --assume lines=10"))
+add_options, run = EXPERIMENT.add_options, EXPERIMENT.run
