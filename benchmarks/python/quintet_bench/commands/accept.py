@@ -238,4 +238,3 @@ EXPERIMENT = Experiment(
     examples=("--quick", "--strategies reuse_port,exclusive --loops 1,2,4,8",
               "--preset fastsocket --rounds 5 --json accept.json", "--processes --strategies reuse_port",
               "--preset fastsocket --nginx --json nginx.json"))
-add_options, run = EXPERIMENT.add_options, EXPERIMENT.run

@@ -167,4 +167,3 @@ EXPERIMENT = Experiment(
     shared=("--models", "--count", "--loops", "--workers"), programs=("kv",),
     examples=("--json allocators.json", "--models 4 --workload kv-set --shared-cpus --rounds 9", "--count instructions"),
     notes=("ratio: the CPU for a request over that with glibc in the same model and round. --count leaves out model 5.",))
-add_options, run = EXPERIMENT.add_options, EXPERIMENT.run

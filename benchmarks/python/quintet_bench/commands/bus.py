@@ -95,4 +95,3 @@ EXPERIMENT = Experiment(
            "Demanded over TCP: merging carries 10 times as many messages of 8..128 bytes, 1.1 times as many of 8..16384,",
            "with at most 0.05 writes for a small one. Of both: 128 bytes carry at least 0.5 of the MB/s of 16 KiB",
            "merged, at most 0.1 single; N nodes that all send to each other have at most N segments."))
-add_options, run = EXPERIMENT.add_options, EXPERIMENT.run

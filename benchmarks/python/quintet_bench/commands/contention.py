@@ -97,4 +97,3 @@ EXPERIMENT = Experiment(
     shared=("--connections",), programs=("kv",), within=True,
     examples=("--json contention.json", "--forecast forecast.json", "--threads 2,40 --connections 1000 --rounds 9",
               "--of kv --rounds 9"))
-add_options, run = EXPERIMENT.add_options, EXPERIMENT.run

@@ -68,4 +68,3 @@ def plan(arguments: argparse.Namespace, build: Build) -> Work:
 EXPERIMENT = Experiment(
     "forecast", UsualRuns(5, 0.4, 0.1), UsualRuns(2, 0.15, 0.05), plan, options=options,
     examples=("--json forecast.json", "--cores 1,4,16,64 --connections 5000 --handler 50us --assume lines=10"))
-add_options, run = EXPERIMENT.add_options, EXPERIMENT.run

@@ -113,4 +113,3 @@ EXPERIMENT = Experiment(
     notes=("map-*: a std::map as the table; crc32, crc64: an array; crc32c: the CPU's instruction; xxh3: the library's",
            "own. Messages are parts of 16 KiB of random bytes, because a branch predictor learns a short one that",
            "repeats."))
-add_options, run = EXPERIMENT.add_options, EXPERIMENT.run

@@ -133,4 +133,3 @@ EXPERIMENT = Experiment(
     "memlat", UsualRuns(5, 0.2), UsualRuns(3, 0.05), plan, compose, table, options=options,
     examples=("", "--cpus 0,4,8 --rounds 9 --json memlat.json"),
     notes=("Loads go through a random cycle of cache lines, and each waits for the previous one. A line's way is one way.",))
-add_options, run = EXPERIMENT.add_options, EXPERIMENT.run

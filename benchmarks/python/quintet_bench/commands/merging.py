@@ -167,4 +167,3 @@ EXPERIMENT = Experiment(
     "merging", UsualRuns(5, 1), UsualRuns(3, 0.2), plan, compose, table, "flatness", options, shared=("--model", "--engine"),
     examples=("--sizes 8..128", "--model reactor_pool --rounds 9 --json merging.json",
               "--sizes 8..16384 --thresholds 1,512,1024,3072,4096,16384,65536", "--latency"))
-add_options, run = EXPERIMENT.add_options, EXPERIMENT.run

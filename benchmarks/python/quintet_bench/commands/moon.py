@@ -159,4 +159,3 @@ EXPERIMENT = Experiment(
     notes=("cache: bytes that one receive takes at most; off takes the length and then exactly the rest, two receives a",
            "message. receives: receives for each message, from the server's start to its end. most in: the millisecond",
            "with most latencies."))
-add_options, run = EXPERIMENT.add_options, EXPERIMENT.run

@@ -176,4 +176,3 @@ EXPERIMENT = Experiment(
     "peers", UsualRuns(5, 0.5, 0.1), UsualRuns(3, 0.2, 0.1), plan, compose, table, "demands", options,
     shared=("--model", "--count", "--connections"), programs=("kv",),
     examples=("--json peers.json", "--workload pipeline --peers asio,libuv", "--count instructions", "--workload kv"))
-add_options, run = EXPERIMENT.add_options, EXPERIMENT.run

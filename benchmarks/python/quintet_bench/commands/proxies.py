@@ -130,4 +130,3 @@ EXPERIMENT = Experiment(
     "proxies", UsualRuns(5, 1.0, 0.2), UsualRuns(3, 0.3, 0.1), plan, compose, table, "ratios", options,
     shared=("--model=sharded", "--accept", "--engine", "--loops"), programs=("proxy", "http_hello"), within=True,
     examples=("--rounds 9 --json proxies.json", "--accept reuse_port_cpu --quick"))
-add_options, run = EXPERIMENT.add_options, EXPERIMENT.run

@@ -114,4 +114,3 @@ EXPERIMENT = Experiment(
     "scaling", UsualRuns(5, 0.5, 0.1), UsualRuns(3, 0.2, 0.1), plan, compose, table, "efficiency", options,
     shared=("--model=sharded",), programs=("http_hello", "kv"), within=True,
     examples=("--json scaling.json", "--servers echo --loops 1,2,4,8 --rounds 9"))
-add_options, run = EXPERIMENT.add_options, EXPERIMENT.run

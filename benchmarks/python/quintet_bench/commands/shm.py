@@ -192,4 +192,3 @@ EXPERIMENT = Experiment(
            "Demanded: shm spinning has a p50 of at most 1 us, and a twentieth of that of TCP asleep; shm asleep at most",
            "1.15 times that of eventfds; 5 times the requests/s of TCP; 256 bytes of user space for an idle connection",
            "without its segment."))
-add_options, run = EXPERIMENT.add_options, EXPERIMENT.run

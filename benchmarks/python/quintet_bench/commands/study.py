@@ -103,4 +103,3 @@ EXPERIMENT = Experiment(
     server=True, examples=("", "--workload kv:zipf --models 1,4,5 --quick",
                            "--models 3,5 --workload cpu:200us --json today.json --against yesterday.json", "--false-sharing"),
     notes=("Under another tool: perf c2c record quintet-bench study --false-sharing --layout adjacent",))
-add_options, run = EXPERIMENT.add_options, EXPERIMENT.run

@@ -269,4 +269,3 @@ EXPERIMENT = Experiment(
         "connections --values 1,100 --models 2 --pinning on,off", "size --models all --within 2min"),
     notes=("The axes, with their default workload, models and values:",
            *(f"  {a.name:<16}{a.about}\n{'':18}{a.workload}; {a.models}; {a.values}" for a in AXES.values())))
-add_options, run = EXPERIMENT.add_options, EXPERIMENT.run
