@@ -75,6 +75,7 @@ class Work(NamedTuple):
     """The same for an experiment that orders its runs itself. It gives the document, what follows from it, and the table."""
     perform: Callable[[Settings], tuple[Document, dict[str, Any], str]]
     settings: Mapping[str, Any] = {}
+    page: Callable[[dict[str, Any]], str] | None = None     # for --html
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,7 +115,8 @@ class Experiment:
         if isinstance(plans, Work):
             s = settings_of(arguments, build, self.usual, self.quick, **plans.settings)
             document, figures, table = plans.perform(s)
-            write_results(table, document.figures() | figures, s.json_file)
+            figures = document.figures() | figures
+            write_results(table, figures, s.json_file, s.html_file, plans.page(figures) if plans.page else None)
             return exit_status(document, figures.get(self.demands, ()))
         if page := self.page if self.page and arguments.html else "":
             from .report import page as pages   # before the runs, because it needs a package

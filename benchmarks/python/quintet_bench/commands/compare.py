@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: BSL-1.0
 """`quintet-bench compare`: plan, table, JSON and page."""
 import argparse
+import dataclasses
+import functools
 from collections.abc import Iterable
 from typing import Any
 
 from ..advice import advise, peer_ratios, suitability
 from ..advice_machine import advise_scenarios
 from ..build import Build
-from ..demands import exit_status, status_of
 from ..errors import UsageError
-from ..measuring import add_measuring_options, add_server_options, run_plan, settings_of
+from ..experiment import Experiment, Work
+from ..measuring import run_plan
 from ..options import Parser
-from ..plan import UsualRuns, contenders_of
-from ..results import Combination, Document, read_document, summarise, workload_names, write_results
+from ..plan import Settings, UsualRuns, contenders_of
+from ..results import Combination, Document, read_document, summarise, workload_names
 from ..soak import Soak, series_of, soak_duration, windows_of
 from ..table import SPREAD, Column, rows_text, title_line
 from ..text import grouped, joined, mebibytes, micros, significant
@@ -21,7 +23,6 @@ from ..verdict import CPU, SPEED, compute_verdict
 ABOUT = "Compares the five threading models under several workloads: table, JSON, HTML report"
 CLAIMS = "2.15 5.2"
 DEFAULT_LIST, QUICK_LIST = "echo,pipeline,cpu:200us,blocking:2ms,mixed,heartbeat", "echo,cpu:200us,mixed"
-DEFAULT, QUICK = UsualRuns(3, 1.0, 0.2), UsualRuns(3, 0.4, 0.1)
 USUAL_COLUMNS: tuple[Column, ...] = (
     ("requests/s", 11, SPEED, grouped), SPREAD, ("p50", 9, "p50_us", micros),
     ("p99", 9, "p99_us", micros), ("p99.9", 9, "p999_us", micros), ("CPU/req", 10, CPU, micros),
@@ -30,24 +31,6 @@ USUAL_COLUMNS: tuple[Column, ...] = (
 HEARTBEAT_COLUMNS = USUAL_COLUMNS[:6] + (  # without counters that are irrelevant then
     ("beat p50", 9, "heartbeat_p50_us", micros), ("beat p99", 9, "heartbeat_p99_us", micros),
     ("beat max", 9, "heartbeat_max_us", micros))
-
-
-def add_options(parser: Parser, build: Build) -> None:
-    parser.option("--workloads", build.workload_list, f"comma-separated (default: {DEFAULT_LIST}; {QUICK_LIST} with --quick)")
-    parser.option("--models", build.model_list, "comma-separated names or numbers (default: all five)", default=build.models)
-    add_measuring_options(parser, DEFAULT, QUICK, within=True, html=True)
-    add_server_options(parser, build)
-    parser.flag("--no-peers", "do not measure the hand-written servers")
-    parser.flag("--no-counters", "do not count system calls")
-    parser.option("--soak", soak_duration, "no rounds: measure each model for this long on one server, in windows, at most 60 "
-                  "(default workload: echo)")
-    parser.option("--from", str, "do not measure; show an earlier --json file", metavar="FILE", dest="from_file")
-    parser.option("--with", str, "add a section to the report: a --json file of another command; repeatable",
-                  metavar="FILE", dest="with_files", action="append", default=[])
-    parser.examples("quintet-bench compare --quick",
-                    "quintet-bench compare --workloads echo,cpu:500us --rounds 5 --json results.json --html report.html",
-                    "quintet-bench compare --soak 10min --models 2,4 --json soak.json --html soak.html",
-                    "quintet-bench compare --from results.json --with sweep.json --with study.json --html report.html")
 
 
 def bottleneck_line(combinations: Iterable[Combination]) -> str:
@@ -96,29 +79,51 @@ def console_table(document: Document, figures: dict[str, Any]) -> str:
     return f"{out}{figures['noise']}\n"
 
 
-def run(arguments: argparse.Namespace, build: Build) -> int:
-    soak_s = arguments.soak
+def options(parser: Parser, build: Build) -> None:
+    parser.option("--workloads", build.workload_list, f"comma-separated (default: {DEFAULT_LIST}; {QUICK_LIST} with --quick)")
+    parser.flag("--no-peers", "do not measure the hand-written servers")
+    parser.flag("--no-counters", "do not count system calls")
+    parser.option("--soak", soak_duration, "no rounds: measure each model for this long on one server, in windows, at most 60 "
+                  "(default workload: echo)")
+    parser.option("--from", str, "do not measure; show an earlier --json file", metavar="FILE", dest="from_file")
+    parser.option("--with", str, "add a section to the report: a --json file of another command; repeatable",
+                  metavar="FILE", dest="with_files", action="append", default=[])
+
+
+def plan(arguments: argparse.Namespace, build: Build) -> Work:
+    soak_s, page = arguments.soak, None
     if soak_s and (wrong := [name for name in ("rounds", "duration", "within", "from_file") if getattr(arguments, name)]):
         raise UsageError(f"--soak and --{wrong[0].removesuffix('_file')} exclude each other")
     usual = "echo" if soak_s else QUICK_LIST if arguments.quick else DEFAULT_LIST
     who = contenders_of(arguments.models, not arguments.no_peers and not soak_s, engine=arguments.engine)
-    more = {"counters": not arguments.no_counters} | (windows_of(soak_s) if soak_s else {})
-    s = settings_of(arguments, build, DEFAULT, QUICK, workloads=arguments.workloads or build.workload_list(usual),
-                    contenders=who, **more)
-    if arguments.with_files and not s.html_file:
+    if arguments.with_files and not arguments.html:
         raise UsageError("--with: it adds sections to the report; give --html as well")
-    if s.html_file:  # before the runs, so that a missing package fails early
+    others = list[dict[str, Any]]()
+    if arguments.html:  # before the runs, so that a missing package fails early
         from ..report.page import comparison_page, read_other
-    others = [read_other(path) for path in arguments.with_files]
-    earlier = read_document(arguments.from_file) if arguments.from_file else None
-    with Soak() as soak:
-        document = earlier or (run_plan("soak", s, build, soak.measure) if soak_s else run_plan("compare", s, build))
-    figures, text = compose(document), ""
-    if soak_s:
-        figures["soak"] = series_of(document.results)
-        others.append({key: figures[key] for key in ("command", "environment", "settings", "noise", "soak")})
-        text = "".join(f"  -> {one['sentence']}\n" for one in figures["soak"])
-    write_results(console_table(document, figures) + text, figures, s.json_file, s.html_file,
-                  comparison_page(figures, others) if s.html_file else None)
-    demands = figures["peer_ratios"]    # of an earlier file: the command that measured has told its failures
-    return status_of(demands) if earlier else exit_status(document, demands)
+        others += map(read_other, arguments.with_files)
+        page = functools.partial(comparison_page, others=others)
+
+    def perform(s: Settings) -> tuple[Document, dict[str, Any], str]:
+        if arguments.from_file:
+            earlier = read_document(arguments.from_file)
+            figures = compose(earlier)  # the command that measured has told its failures
+            return dataclasses.replace(earlier, results=[]), figures, console_table(earlier, figures)
+        with Soak() as soak:
+            document = run_plan("soak", s, build, soak.measure) if soak_s else run_plan("compare", s, build)
+        figures, text = compose(document), ""
+        if soak_s:
+            figures["soak"] = series_of(document.results)
+            others.append({key: figures[key] for key in ("command", "environment", "settings", "noise", "soak")})
+            text = "".join(f"  -> {one['sentence']}\n" for one in figures["soak"])
+        return document, figures, console_table(document, figures) + text
+    return Work(perform, {"workloads": arguments.workloads or build.workload_list(usual), "contenders": who,
+                          "counters": not arguments.no_counters, **(windows_of(soak_s) if soak_s else {})}, page)
+
+
+EXPERIMENT = Experiment(
+    "compare", UsualRuns(3, 1.0, 0.2), UsualRuns(3, 0.4, 0.1), plan, demands="peer_ratios", options=options,
+    shared=("--models",), within=True, server=True, page="comparison_page",
+    examples=("--quick", "--workloads echo,cpu:500us --rounds 5 --json results.json --html report.html",
+              "--soak 10min --models 2,4 --json soak.json --html soak.html",
+              "--from results.json --with sweep.json --with study.json --html report.html"))
