@@ -14,7 +14,7 @@ from quintet_bench.build import Build
 from quintet_bench.doc_tables import ROOT
 from quintet_bench.main import COMMANDS, run, told_of
 from quintet_bench.plan import Run, Settings
-from quintet_bench.results import Result
+from quintet_bench.results import Document, Result
 from quintet_bench.runner import describe
 
 FRAMED = {"accept": "--strategies reuse_port,main_reactor --no-counters", "contention": "--threads 2", "moon": "--models 2,4",
@@ -100,3 +100,12 @@ def test_all_experiments_are_listed(build: Build, capsys: pytest.CaptureFixture[
     assert run(["list"], build) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == list(COMMANDS) and "  proxies      2.10" in lines
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if hasattr(
+    importlib.import_module(f"quintet_bench.commands.{name}"), "EXPERIMENT")])
+def test_ctrl_c_before_the_first_run_judges_nothing(name: str) -> None:
+    experiment = importlib.import_module(f"quintet_bench.commands.{name}").EXPERIMENT
+    document = Document(name, "", {}, {"axis": "connections", "client_apart": True, "routes": ["shm"], "sizes": [], "nodes": 6},
+                        [], True)
+    assert experiment.judged(document, {})[experiment.demands] == []
