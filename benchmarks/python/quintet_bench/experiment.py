@@ -55,6 +55,13 @@ class Probes(NamedTuple):
     more: Mapping[str, Any] = {}
 
 
+class Work(NamedTuple):
+    """The same for an experiment that orders its runs itself. It gives the document, what follows from it, and the table."""
+    perform: Callable[[Settings], tuple[Document, dict[str, Any], str]]
+    settings: Mapping[str, Any] = {}
+    page: Callable[[dict[str, Any]], str] | None = None     # for --html
+
+
 def matching(**wanted: Any) -> Filter:
     return lambda result: all(result[key] == value for key, value in wanted.items())
 
@@ -71,15 +78,9 @@ def times(text: str, what: str, of_whom: str) -> Callable[[Sample], str]:
     return lambda ratio: f"{text} {ratio_text(ratio, what, of_whom)}"
 
 
-class Work(NamedTuple):
-    """The same for an experiment that orders its runs itself. It gives the document, what follows from it, and the table."""
-    perform: Callable[[Settings], tuple[Document, dict[str, Any], str]]
-    settings: Mapping[str, Any] = {}
-    page: Callable[[dict[str, Any]], str] | None = None     # for --html
-
-
 @dataclasses.dataclass(frozen=True)
 class Experiment:
+    """A command as data. What a function is for stands beside it; the others are what several commands have in common."""
     name: str
     usual: UsualRuns
     quick: UsualRuns
