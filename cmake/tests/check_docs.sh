@@ -85,10 +85,10 @@ while IFS=: read -r document line path; do
     { echo "$document:$line: the piece after this line is not the end of $path" >&2; failed=1; }
 done < <(grep -HnE '^<!-- quoted: .* -->$' "${documents[@]}" | sed -E 's/^([^:]+):([0-9]+):<!-- quoted: (.*) -->$/\1:\2:\3/')
 
-# Every reason must have a row in doc/errors.md.
-for reason in $(sed -nE '/^enum class errc/,/^};/s/^  ([a-z_]+)( = 1)?,.*/\1/p' base/error.hpp); do
-  grep -q "^| \`$reason\` |" doc/errors.md || { echo "doc/errors.md: nothing about errc::$reason" >&2; failed=1; }
-done
+# Every reason must have a row in doc/errors.md with the text that a log shows.
+while IFS=$'\t' read -r reason text; do
+  grep -qF "| \`$reason\` | $text |" doc/errors.md || { echo "doc/errors.md: no row of errc::$reason with its text" >&2; failed=1; }
+done < <(sed -nE 's/^    \{errc::([a-z_0-9]+), "(.*)"\},$/\1\t\2/p' base/error.cpp)
 
 # Every variable of the environment that the library reads must have a row in doc/embedding.md.
 for variable in $(grep -rhoE '"(QUINTET|LISTEN)_[A-Z_]+"' base net threadmodels bus --include='*.cpp' --exclude-dir=tests | sort -u | tr -d '"'); do
