@@ -102,7 +102,15 @@ def budget() -> str:
                  ([*row, *(cells.get(name, "") for name in names)] for row, cells in rows.items()))
 
 
+def script(name: str, *words: str) -> str:
+    """A table that a script of benchmarks/ has stored. The last cell of its rows tells a missed bound."""
+    stored = json.loads(pathlib.Path(path_of(name)).read_text())["tables"][" ".join(words)]
+    return table(["", *stored["heads"]], ([f"{what}, **missed**" if misses else what, *figures]
+                                          for what, *figures, misses in stored["rows"]))
+
+
 BLOCKS: dict[str, Callable[..., str]] = {
+    "tls": functools.partial(script, "tls"),
     "budget": budget,
     "choices": lambda: choosing.choices(read("compare")), "compare": compare, "handler": handler_times,
     "models": lambda *workloads: choosing.models(read("compare"), workloads),
