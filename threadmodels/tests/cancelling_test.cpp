@@ -158,7 +158,8 @@ struct works_past_the_end {
       asio::steady_timer t(s.get_executor(), 24h);
       (void)co_await t.async_wait(asio::as_tuple(asio::deferred));
     }
-    *refused = s.draining() && !s.write("lost") && s.write_error() == boost::system::errc::broken_pipe ? 1 : 2;
+    // Not draining(): on a loop that was held up for longer than the drain lasts, its deadline comes first.
+    *refused = !s.write("lost") && s.write_error() == boost::system::errc::broken_pipe ? 1 : 2;
   }
 };
 
