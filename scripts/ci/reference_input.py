@@ -44,8 +44,9 @@ def headers_to_read():
 
 
 def with_links(page):
-    """doc/reference.md with a link for each type instead of each header. A type that the reference lacks is a warning."""
-    page = re.sub(r'\[([\w/.]+\.hpp)\]\(\.\./[\w/.]+\)', r'\1', page)
+    """doc/reference.md with a link for each type instead of each header, and none to other pages, which Doxygen does not read.
+    A type that the reference lacks is a warning."""
+    page = re.sub(r'\[([^\]]+)\]\((?:\.\./[\w/.]+\.hpp|[\w/.]+\.md(?:#[\w-]+)?)\)', r'\1', page)
     return '\n'.join(re.sub(r'(?<=[|,] )`(\w+)`', rf'\\ref {namespace_of(row)}::\1 "\1"', row) for row in page.split('\n'))
 
 
