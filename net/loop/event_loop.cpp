@@ -21,6 +21,14 @@ constexpr duration fair_pause = std::chrono::milliseconds(2);
 // Limit for a loop with a timer: engines add the wait to the current time, which must not overflow.
 constexpr duration longest_sleep = std::chrono::hours(24 * 365);
 
+// Two bounds for one comparison: what is overdue is negative.
+[[gnu::always_inline]] inline duration within_bounds(duration left) noexcept {
+  using unsigned_count = std::make_unsigned_t<duration::rep>;
+  if (static_cast<unsigned_count>(left.count()) <= static_cast<unsigned_count>(longest_sleep.count())) [[likely]]
+    return left;
+  return left < duration::zero() ? duration::zero() : longest_sleep;
+}
+
 int descriptor_of(engine& io) noexcept {
   engine_embedding* const embedded = io.embedding();
   return embedded ? embedded->descriptor() : -1;
@@ -130,7 +138,7 @@ template <bool Announces>
   const auto is_fresh = [this] { return is_now_cached_ && now_at_ == counters_.batches.value(); };
   // A timer started while others fired can be overdue.
   const duration longest = timers_.empty() ? engine::forever
-                           : is_fresh()    ? std::clamp(timers_.next() - now_, duration::zero(), longest_sleep)
+                           : is_fresh()    ? within_bounds(timers_.next() - now_)
                                            : longest_wait(true);
   is_now_cached_ = false;  // the wait may be long
   if constexpr (Announces) sleep_.announce(sleep_place::in_engine);
