@@ -149,7 +149,8 @@ void reference_model::check_drain(const life& l) const {
 // reset if output still waits.
 void reference_model::check_tail(const life& l, const received& so_far, bool is_within, bool was_reset) const {
   if (can_lose_output(l)) return;
-  const bool is_orderly = has_ended_in_order(l) && (!was_reset || l.kind != flavour::coroutine);
+  // A coroutine knows the reason of its own end. A stop() afterwards may cut off the output that still leaves.
+  const bool is_orderly = has_ended_in_order(l) && (l.kind != flavour::coroutine || (!was_reset && !stopping));
   const bool is_limited = !was_reset && !l.abort_asked && !stopping;
   if (!is_orderly && !is_limited) return;
   require(l, so_far.next_written == l.next_record, "the last records are lost although the end is an orderly one");
