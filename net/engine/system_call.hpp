@@ -39,7 +39,7 @@
 namespace quintet::system_call {
 
 /// Converts a wait for epoll_wait and poll: -1 for engine::forever, else rounded up so that the wait never ends early.
-/// What is past waits for no time: a negative number would wait without a limit.
+/// A negative wait becomes 0: the kernel would wait without a limit.
 inline int to_milliseconds(duration longest) noexcept {
   if (longest == engine::forever) return -1;
   constexpr std::int64_t ns_in_ms = 1'000'000;  // std::chrono::ceil takes three instructions more

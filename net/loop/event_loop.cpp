@@ -11,6 +11,7 @@
 #include "executor.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace quintet {
 namespace {

@@ -160,7 +160,7 @@ void securing_stream::finish(error_code failed, std::unique_ptr<transport> carri
   queue_.schedule();
   queue_.loop_.defer(*this);  // the engine may be dispatching
   count_end(queue_.counters_, failed);
-  finished(failed, std::move(carried), outgoing_);
+  finished(failed, std::move(carried), is_failure(failed) ? bytes(outgoing_) : bytes());
 }
 
 }  // namespace quintet

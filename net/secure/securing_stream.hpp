@@ -41,7 +41,8 @@ class securing_stream : public event_channel,
   virtual ~securing_stream() = default;
   /// [loop] Ends the handshake; calls finished() with errc::stopped.
   void stop() noexcept;
-  /// [loop] The only call. Without an error, `carried` is for the engine. `last_words`: an alert that says why.
+  /// [loop] The only call. Without an error, `carried` is for the engine. `last_words`: after a failure of the
+  /// handshake, an alert that says why.
   /// `failed`: errc::stopped, end_of_stream or the system's error if the peer is gone, a reason of the handshake.
   virtual void finished(error_code failed, std::unique_ptr<transport> carried, bytes last_words) noexcept = 0;
 

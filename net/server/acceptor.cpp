@@ -212,7 +212,7 @@ void acceptor::secured_connection::finished(error_code failed, std::unique_ptr<t
   if (is_failure(failed))
     owner_.limiter_.refused_lines().report(owner_.log_, {severity::warning, "a TLS handshake has failed", failed},
                                            owner_.loop_.now(), [this] { return from_.to_string(); });
-  if (failed) return owner_.close_with(is_failure(failed) ? last_words : bytes(), connection_);
+  if (failed) return owner_.close_with(last_words, connection_);
   connection_.stream.set_carried(std::move(carried));
   try {
     owner_.admit(connection_, std::move(permit_));

@@ -70,6 +70,13 @@ struct answering {
   }
 };
 
+/// The client's side: who it is, by the server's answer, and whom it has asked.
+void note_answer(met& seen, bytes line, const tls_info* info) {
+  const bool is_verified = info && info->certificate && info->certificate->is_verified;
+  seen.note("I am " + std::string(line) + "server is " + name_of(info) + (is_verified ? ", verified" : ""));
+  ++seen.answers;
+}
+
 struct asking {
   met* seen;
   std::string got = {};
@@ -78,11 +85,7 @@ struct asking {
     c.write("who am I?\n");
   }
   void operator()(connection& c, bytes in) {
-    if (!(got += in).ends_with('\n')) return;
-    const tls_info* const info = tls_info_of(c);
-    seen->note("I am " + got + "server is " + name_of(info) +
-               (info && info->certificate && info->certificate->is_verified ? ", verified" : ""));
-    ++seen->answers;
+    if ((got += in).ends_with('\n')) note_answer(*seen, got, tls_info_of(c));
   }
 };
 struct asking_coroutine {
@@ -91,11 +94,7 @@ struct asking_coroutine {
     s.write("who am I?\n");
     const auto line = co_await s.read_until("\n");
     if (!line) co_return;
-    asking(seen).got = *line;
-    const tls_info* const info = tls_info_of(s);
-    seen->note("I am " + std::string(*line) + "server is " + name_of(info) +
-               (info && info->certificate && info->certificate->is_verified ? ", verified" : ""));
-    ++seen->answers;
+    note_answer(*seen, *line, tls_info_of(s));
     while (co_await s.read()) {
     }
   }

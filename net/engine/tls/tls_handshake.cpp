@@ -101,9 +101,8 @@ handshake::result tls_handshake::step(bytes in, std::string& out) {
   const bytes rest = in.substr(whole.size());
   const bool is_broken = tls::is_no_record(rest) || tls::is_too_long(rest);
   tls::tls_link& link = filter_->link();
-  const bool speaks_first = !std::exchange(has_begun_, true) && !link.is_server();
   const error_code broken = has_read_ || !whole.empty() ? errc::tls_bad_record : errc::not_tls;
-  if (whole.empty() && !speaks_first) return {.failed = is_broken ? broken : error_code()};
+  if (whole.empty() && !link.speaks_first()) return {.failed = is_broken ? broken : error_code()};
   has_read_ |= !whole.empty();
   const auto done = link.shake_hands(whole);
   out += std::exchange(link.late(), {});

@@ -24,7 +24,7 @@ class tls_handshake final : public handshake {
 
  private:
   std::unique_ptr<tls_filter> filter_;
-  bool has_begun_ = false, has_read_ = false;
+  bool has_read_ = false;
 };
 
 }  // namespace quintet

@@ -31,7 +31,8 @@ class tls_link {
   };
   /// For a client, before the handshake: names the server. A name is sent, an address is not. Throws std::bad_alloc.
   void expect(const std::string& server, bool must_have_name);
-  [[nodiscard]] bool is_server() const noexcept { return SSL_is_server(ssl_.get()) == 1; }
+  /// Returns whether the handshake has not begun, and needs no records to begin: a client's.
+  [[nodiscard]] bool speaks_first() const noexcept { return !is_server() && SSL_in_before(ssl_.get()) == 1; }
   /// Goes on with the handshake; is `ended` when it is complete.
   [[nodiscard]] result shake_hands(bytes records) noexcept;
   /// Decrypts at most one record with plain bytes. `ended`: close_notify has come.
@@ -49,6 +50,7 @@ class tls_link {
   [[nodiscard]] const SSL& ssl() const noexcept { return *ssl_; }
 
  private:
+  [[nodiscard]] bool is_server() const noexcept { return SSL_is_server(ssl_.get()) == 1; }
   static const BIO_METHOD* memory_of_caller();
   static int read_bio(BIO* bio, char* to, int size) noexcept;
   static int write_bio(BIO* bio, const char* from, int size) noexcept;
