@@ -116,7 +116,7 @@ class Experiment:
         if isinstance(plans, Work):
             s = settings_of(arguments, build, self.usual, self.quick, **plans.settings)
             document, figures, table = plans.perform(s)
-            figures = document.figures() | figures
+            figures = (document.figures() if document.results else document.raw()) | figures
             write_results(table, figures, s.json_file, s.html_file, plans.page(figures) if plans.page else None)
             return exit_status(document, figures.get(self.demands, ()))
         if page := self.page if self.page and arguments.html else "":

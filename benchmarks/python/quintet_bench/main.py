@@ -9,8 +9,7 @@ from .build import Build
 from .errors import RunError, UsageError
 from .options import Parser
 
-# Each is a module of commands/ with ABOUT, and CLAIMS, the rows of doc/specification.md that it proves. It has an EXPERIMENT,
-# or add_options(parser, build) and run(arguments, build) -> exit status of its own.
+# Each is a module of commands/ with ABOUT, an EXPERIMENT, and CLAIMS, the rows of doc/specification.md that it proves.
 COMMANDS = ("advise", "compare", "sweep", "peers", "accept", "proxies", "study", "stress", "diff", "contention", "memlat",
             "hash", "allocators", "merging", "moon", "shm", "bus", "scaling", "forecast")
 EXAMPLE = "Example: quintet-bench load 127.0.0.1:7007 --workload echo --duration 5"
@@ -53,9 +52,8 @@ def run(arguments: list[str], build: Build) -> int:
     module = importlib.import_module(f".commands.{arguments[0]}", __package__)
     parser = Parser(f"quintet-bench {arguments[0]}", module.ABOUT)
     parser.add_argument("--version", action="version", version=f"quintet-bench {build.version}", help="print the version")
-    command = getattr(module, "EXPERIMENT", module)
-    command.add_options(parser, build)
-    return int(command.run(parser.parse_args(arguments[1:]), build))
+    module.EXPERIMENT.add_options(parser, build)
+    return int(module.EXPERIMENT.run(parser.parse_args(arguments[1:]), build))
 
 
 def main(arguments: list[str]) -> int:

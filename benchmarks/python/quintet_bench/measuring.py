@@ -33,19 +33,17 @@ def add_measuring_options(parser: Parser, usual: UsualRuns, quick: UsualRuns, *,
     def defaults(index: int, unit: str) -> str:
         a, b = f"{usual[index]:g}{unit}", f"{quick[index]:g}{unit}"
         return f"(default: {a})" if a == b else f"(default: {a}; {b} with --quick)"
-    parser.flag("--quick", "short runs, for a first look")
-    parser.option("--rounds", number_in(1, 1000), f"runs of each combination {defaults(0, '')}")
-    parser.option("--duration", run_duration, f"measured time of a run {defaults(1, 's')}")
+    if usual.rounds:
+        parser.flag("--quick", "short runs, for a first look")
+        parser.option("--rounds", number_in(1, 1000), f"runs of each combination {defaults(0, '')}")
+    if usual.duration_s:
+        parser.option("--duration", run_duration, f"measured time of a run {defaults(1, 's')}")
+        parser.option("--program", str, "path of the quintet-bench that serves and loads (default: this one)", metavar="FILE")
     if usual.warm_up_s:
         parser.option("--warm-up", run_duration, f"load before the measured time {defaults(2, 's')}")
         parser.option("--seed", number_in(0), "seed of the random order of runs (default: random)")
     if within:
         parser.option("--within", run_duration, "instead of --duration: all runs together take about this long")
-    add_output_options(parser, html=html)
-    parser.option("--program", str, "path of the quintet-bench that serves and loads (default: this one)", metavar="FILE")
-
-
-def add_output_options(parser: Parser, *, html: bool = False) -> None:
     parser.option("--json", output_file, "write all results to this file; -: standard output", metavar="FILE")
     if html:
         parser.option("--html", output_file, "write the report, a self-contained HTML page, to this file", metavar="FILE")
@@ -63,8 +61,9 @@ def add_server_options(parser: Parser, build: Build) -> None:
 def settings_of(arguments: argparse.Namespace, build: Build, usual: UsualRuns, quick: UsualRuns, **more: Any) -> Settings:
     """Makes the settings from the options above. `more`: other fields of Settings, such as workloads and contenders."""
     given = {name: value for name, value in vars(arguments).items() if value is not None}
-    unless_told = quick if arguments.quick else usual
-    s = Settings(program=given.get("program", build.program), quick=arguments.quick,
+    is_quick = given.get("quick", False)
+    unless_told = quick if is_quick else usual
+    s = Settings(program=given.get("program", build.program), quick=is_quick,
                  rounds=given.get("rounds", unless_told.rounds), duration_s=given.get("duration", unless_told.duration_s),
                  warm_up_s=given.get("warm_up", unless_told.warm_up_s), json_file=given.get("json"),
                  html_file=given.get("html"), seed=given.get("seed", random.randrange(1_000_000)))

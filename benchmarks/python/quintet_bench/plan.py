@@ -53,9 +53,9 @@ class Contender:
 
 
 class UsualRuns(NamedTuple):
-    """A command's defaults, in seconds. Commands that run probes have a warm-up of 0, and neither --warm-up nor --seed."""
-    rounds: int
-    duration_s: float
+    """A command's defaults, in seconds. What is 0 is no option of the command; --seed comes with --warm-up."""
+    rounds: int = 0
+    duration_s: float = 0
     warm_up_s: float = 0
 
 

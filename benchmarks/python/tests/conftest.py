@@ -23,9 +23,8 @@ def build() -> Build:
 
 def run_command(command: ModuleType, build: Build, line: str) -> int:
     parser = Parser("quintet-bench", command.ABOUT)
-    experiment = getattr(command, "EXPERIMENT", command)
-    experiment.add_options(parser, build)
-    return int(experiment.run(parser.parse_args(line.split()), build))
+    command.EXPERIMENT.add_options(parser, build)
+    return int(command.EXPERIMENT.run(parser.parse_args(line.split()), build))
 
 
 def made_up(**figures: Any) -> Result:

@@ -44,7 +44,7 @@ told 3 '1 too noisy' "$work/a.json" "$work/one.json" --fail-above 10%
 told 0 '1 slower' "$work/a.json" "$work/slow.json" --fail-above 50 --json "$work/diff.json"
 told 1 '1 slower' "$work/a.json" "$work/slow.json"
 told 1 '1 slower' "$work/a.json" "$work/slow.json" --fail-above 10%
-grep -qF 'single_reactor: requests_per_s is 29.7 % worse' "$work/err" || fail "what failed: $(cat "$work/err")"
+grep -qF 'single_reactor: requests_per_s is 29.7 % worse; demanded: at most 10 %: not met' "$work/table" || fail "what failed: $(cat "$work/table")"
 for part in '"verdict": "slower"' '"interval": [' '"confidence": 0.9' '"kernel": "6.1"'; do
   grep -qF "$part" "$work/diff.json" || fail "diff.json lacks $part"
 done

@@ -65,7 +65,7 @@ grep -q '"interrupted": true' "$work/raw" || fail 'interrupted: no results writt
 grep -laF "$work/serves" /proc/[0-9]*/cmdline 2> /dev/null && fail 'interrupted: the server is still there'
 
 serve --model loop_per_thread --loops 2
-timeout 150 "$bench" stress --server "$address" --peers 40 --bound 1500ms --window 3 > "$work/out" 2>&1
+timeout 150 "$bench" stress --server "$address" --peers 40 --bound 1500ms --window 3 > "$work/out" 2> "$work/err"
 [ "$(grep -c ', 127.0.0.1:[0-9]*: passed$' "$work/out")" -eq 7 ] || fail "not seven attacks: $(cat "$work/out")"
 interrupted "silence, $address: 40 peers" stress silence --server "$address" --peers 40
 exit $((failures > 0))

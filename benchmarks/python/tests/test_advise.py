@@ -6,8 +6,9 @@ import pytest
 from conftest import run_command
 from quintet_bench.build import Build
 from quintet_bench.commands import advise
+from quintet_bench.demands import status_of
 from quintet_bench.errors import UsageError
-from quintet_bench.results import Result
+from quintet_bench.results import Document, Result
 from quintet_bench.verdict import FOREIGN
 
 
@@ -56,8 +57,9 @@ FAST, SLOW, LEVEL = (100.0, 102.0, 101.0, 103.0), (50.0, 52.0, 51.0, 49.0), (101
     (runs({"single_reactor": (0.0,) * 4}), None, 1, "no model served the load; single_reactor failed: the server ended"),
     (runs({"single_reactor": FAST, "reactor_pool": (50.0, 0.0)}), "single_reactor", 0, "reactor_pool failed")])
 def test_recommendations(results: list[Result], model: str | None, status: int, part: str) -> None:
-    found = advise.advise(results)
-    assert (found["model"], found["status"]) == (model, status)
+    document = Document("advise", "", {}, {}, results)
+    found = advise.EXPERIMENT.judged(document, {})
+    assert (found["advice"]["model"], status_of(found["verdicts"])) == (model, status)
     text = advise.table(results, found)
     assert part in text and ("take " in text) == (model is not None)
 

@@ -10,11 +10,11 @@ import socketserver
 import threading
 
 import pytest
+from conftest import run_command
 
 from quintet_bench.build import Build
 from quintet_bench.commands import stress
 from quintet_bench.errors import UsageError
-from quintet_bench.options import Parser
 from quintet_bench.stress import kernel_memory, run as stress_run
 from quintet_bench.stress.attack import ATTACKS, Innocent, perform
 from quintet_bench.stress.dialect import DIALECTS, UNFINISHED_BYTES
@@ -153,7 +153,5 @@ def test_an_attack_fails_a_server_that_one_peer_can_stop(kind: str, verdict: str
     ("--server [2001:db8::1]:80", "--allow-remote"), ("--server 127.0.0.1:9 --window 1 --bound 1", "twice --bound"),
     ("--server [::1]:9 --peers 10001", "at most 10000"), ("--server 127.0.0.1:9 --model 4", "--model")])
 def test_wrong_options_are_refused(build: Build, line: str, refusal: str) -> None:
-    parser = Parser("quintet-bench stress", stress.ABOUT)
-    stress.add_options(parser, build)
     with pytest.raises(UsageError, match=refusal.replace("[", r"\[")):
-        stress.run(parser.parse_args(line.split()), build)
+        run_command(stress, build, line)

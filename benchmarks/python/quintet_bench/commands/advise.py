@@ -2,6 +2,7 @@
 """`quintet-bench advise`: a program of yours under each model, driven by a load of yours, and which model to take."""
 import argparse
 import functools
+import math
 import re
 import shlex
 import socket
@@ -13,16 +14,16 @@ from typing import Any
 
 from ..build import Build
 from ..child import Child
-from ..demands import INTERRUPTED, NOT_MET, TOO_NOISY
+from ..demands import demand
 from ..errors import RunError
+from ..experiment import Experiment, Probes
 from ..foreign import sample, spent_between
 from ..machine import allowed_cpus
-from ..measuring import add_output_options, run_probes
 from ..options import Parser, number_in, run_duration
-from ..plan import Settings
-from ..results import Result, Sample, write_results
+from ..plan import UsualRuns
+from ..results import Document, Result, Sample
 from ..statistics import ENOUGH_CONFIDENCE, ratio_interval
-from ..table import Format, aligned
+from ..table import Format, aligned, arrows
 from ..text import grouped, joined, mebibytes, micros, percent, significant
 from ..verdict import BEARABLE, FOREIGN
 from ..web import await_accepting
@@ -30,6 +31,7 @@ from ..web import await_accepting
 ABOUT = "Recommends a model for your own server under your own load"
 RATE = re.compile(r"([\d,]+(?:\.\d+)?) *(?:requests|transactions|messages|req)(?:/s\b| per second)|Requests/sec: +([\d.]+)|"
                   r"Requests per second: +([\d.]+)|\btps = ([\d.]+)")
+WANTED = "a model"
 LOAD_S, CLEARLY = 300.0, 0.03           # most for a load; a lead below 3 % is no reason
 COLUMNS: dict[str, tuple[str, Format]] = {
     "rate": ("requests/s", grouped), "wall_s": ("load took", lambda s: micros(s * 1e6)),
@@ -139,10 +141,10 @@ def advise(results: Sequence[Result]) -> dict[str, Any]:
     failed = {r["model"]: r["error"] for r in results if r["error"]}
     reasons = [f"{model} failed: {error}" for model, error in failed.items()]
     if not speed:
-        return {"model": None, "as_good": [], "reasons": ["no model served the load", *reasons], "status": NOT_MET}
+        return {"model": None, "as_good": [], "reasons": ["no model served the load", *reasons], "met": False}
     others = statistics.median(r[FOREIGN] for r in results if not r["error"])
     if others > BEARABLE:
-        return {"model": None, "as_good": [], "status": TOO_NOISY,
+        return {"model": None, "as_good": [], "met": None,
                 "reasons": [f"too noisy: other programs had {percent(others)} of the CPUs", *reasons]}
     order = sorted(speed, key=lambda model: -speed[model].median)
     behind = {model: apart(speed[order[0]], speed[model]) for model in order[1:]}
@@ -158,8 +160,8 @@ def advise(results: Sequence[Result]) -> dict[str, Any]:
     if len(speed) > 1 and len(as_good) == len(speed) - 1:
         why = ("too few rounds to tell" if None in saved.values() else
                "no model can be told from the others (does the program set config::model?)")
-        return {"model": None, "as_good": list(speed), "status": TOO_NOISY, "reasons": [f"too noisy: {why}", *reasons]}
-    return {"model": thrifty, "as_good": as_good, "status": 0, "reasons": [
+        return {"model": None, "as_good": list(speed), "met": None, "reasons": [f"too noisy: {why}", *reasons]}
+    return {"model": thrifty, "as_good": as_good, "met": True, "reasons": [
         *_reasons(thrifty, level, order, speed, cpu), WHY.get(thrifty, ""), *reasons]}
 
 
@@ -176,42 +178,46 @@ def _reasons(model: str, level: list[str], order: list[str], speed: dict[str, Sa
     return out
 
 
-def table(results: Sequence[Result], advice: dict[str, Any]) -> str:
-    if not results:
-        return "Nothing was measured.\n"
+def compose(document: Document) -> dict[str, Any]:
+    if not document.results:
+        return {}
+    advice, speed = advise(document.results), speeds(document.results)
+    told = f"take {advice['model']}" if advice["model"] else "no recommendation"
+    good = f" As good: {joined(advice['as_good'])}." if advice["model"] and advice["as_good"] else ""
+    text = f"{told}: {'; '.join(filter(None, advice['reasons']))}.{good}"
+    return {"advice": advice, "verdicts": [demand(text, speed.get(advice["model"], Sample((math.nan,))), (0, math.inf, WANTED),
+                                                  met=advice["met"], decided=True, model=advice["model"])]}
+
+
+def table(results: Sequence[Result], document: dict[str, Any]) -> str:
     known = {key: samples(results, key) for key in COLUMNS}
     known = {key: of for key, of in known.items() if of}
     rows = [["", *(COLUMNS[key][0] for key in known)]]
     for model in sorted({r["model"] for r in results}, key=lambda one: -speeds(results).get(one, Sample((0.0,))).median):
         rows.append([model, *(COLUMNS[key][1](of[model].median) if model in of else "-" for key, of in known.items())])
-    told = f"take {advice['model']}" if advice["model"] else "no recommendation"
-    good = f" As good: {joined(advice['as_good'])}." if advice["model"] and advice["as_good"] else ""
-    return aligned(rows) + f"  -> {told}: {'; '.join(filter(None, advice['reasons']))}.{good}\n"
+    return aligned(rows) + arrows(document["verdicts"])
 
 
-def add_options(parser: Parser, build: Build) -> None:
+def options(parser: Parser, build: Build) -> None:
     parser.description = (f"{ABOUT}. The program runs under each model by QUINTET_MODEL, in turns; it must not set\n"
                           "config::model itself, and end by SIGTERM. Nothing of it changes.")
     parser.option("--port", number_in(1, 65535), "where the program listens, at 127.0.0.1", required=True)
     parser.option("--load", shlex.split, "the command that drives it, and ends: redis-benchmark, wrk, pgbench, or your own; if "
                   "it tells no requests a second, its time counts, and it must do the same work each time", required=True)
-    parser.option("--models", build.model_list, "comma-separated names or numbers (default: all five)", default=build.models)
-    parser.option("--rounds", number_in(1, 1000), "runs of each model (default: 5)", default=5)
-    parser.option("--expect", run_duration, "how long a load takes, for the bar of progress (default: 5s)", default=5.0)
+    parser.option("--expect", run_duration, "how long a load takes, for the bar of progress (default: 5s)", default=5.0,
+                  dest="duration")
     parser.option("--seed", number_in(0), "seed of the random order of runs (default: 1)", default=1)
-    add_output_options(parser)
     parser.add_argument("server", nargs="+", metavar="COMMAND", help="after --: the program and its arguments")
-    parser.examples("quintet-bench advise --port 6380 --load 'redis-benchmark -p 6380 -t set -n 200000 -q' -- ./kv --port 6380",
-                    "quintet-bench advise --port 8080 --load 'wrk -d 5 http://127.0.0.1:8080/' --json advice.json -- ./server")
 
 
-def run(arguments: argparse.Namespace, build: Build) -> int:
-    s = Settings(build.program, rounds=arguments.rounds, duration_s=arguments.expect, warm_up_s=0, seed=arguments.seed,
-                 json_file=arguments.json)
-    kinds = [(model, functools.partial(perform, arguments.server, arguments.load, arguments.port, model))
-             for model in arguments.models]
-    document = run_probes("advise", s, build, kinds, lambda r: r["error"] or f"the load took {r['wall_s']:.2f} s",
-                          seed=s.seed, server=arguments.server, load=arguments.load, cpus=len(allowed_cpus()))
-    advice = advise(document.results)
-    write_results(table(document.results, advice), document.raw() | {"advice": advice}, s.json_file)
-    return INTERRUPTED if document.interrupted else advice["status"]
+def plan(arguments: argparse.Namespace, build: Build) -> Probes:
+    measure = functools.partial(perform, arguments.server, arguments.load, arguments.port)
+    return Probes(lambda s: [(model, functools.partial(measure, model)) for model in arguments.models],
+                  lambda r: r["error"] or f"the load took {r['wall_s']:.2f} s",
+                  {"server": arguments.server, "load": arguments.load, "cpus": len(allowed_cpus())})
+
+
+EXPERIMENT = Experiment(
+    "advise", UsualRuns(5), UsualRuns(3), plan, compose, table, options=options, shared=("--models",),
+    examples=("--port 6380 --load 'redis-benchmark -p 6380 -t set -n 200000 -q' -- ./kv --port 6380",
+              "--port 8080 --load 'wrk -d 5 http://127.0.0.1:8080/' --json advice.json -- ./server"))

@@ -2,19 +2,20 @@
 """`quintet-bench diff`: how each combination changed between two files, or that the noise is too large to tell."""
 import argparse
 import itertools
+import math
 import statistics
-import sys
 from typing import Any
 
 from ..build import Build
-from ..demands import ALL_MET, NOT_MET, TOO_NOISY
+from ..demands import Verdict, at_most, demand
 from ..errors import UsageError
-from ..measuring import add_output_options
+from ..experiment import Experiment, Work
 from ..options import Parser, list_of, one_of, real_in
+from ..plan import Settings, UsualRuns
 from ..results import (METRICS, NAMES, Combination, Document, Result, Sample, combination_key, label_of, number,
-                       read_document, summarise, workload_names, write_results)
+                       read_document, summarise, workload_names)
 from ..statistics import ENOUGH_CONFIDENCE, Interval, ratio_interval
-from ..table import aligned, shape_text
+from ..table import aligned, arrows, shape_text
 from ..text import percent, significant
 from ..verdict import CPU, disturbance, metric_of
 
@@ -143,7 +144,19 @@ def parse_percent(text: str) -> float:
     return real_in(0.001, 1000)(text.removesuffix("%")) / 100
 
 
-def add_options(parser: Parser, build: Build) -> None:
+def verdicts_on(changes: list[Change], others: list[Change], above: float) -> list[Verdict]:
+    """Nothing is slower by more than `above`, and nothing fails that did not."""
+    bound, out = at_most(above, f"at most {above * 100:g} %"), []
+    for c in changes:
+        how = f"{abs(loss(c)) * 100:.1f} % {'worse' if loss(c) > 0 else 'better'}"
+        met = None if c["verdict"] == "too noisy" else c["verdict"] != "slower" or loss(c) <= above
+        out.append(demand(f"{c['workload']}, {label_of(c)}: {c['metric']} is {how}", Sample((loss(c),)), bound,
+                          metric=c["metric"], met=met, decided=True))
+    return out + [demand(f"{u['workload']}, {label_of(u)}: {u['why']}", Sample((math.nan,)), (0, 0, "figures, as before"),
+                         met=False, decided=True) for u in others if u["broken"]]
+
+
+def options(parser: Parser, build: Build) -> None:
     parser.add_argument("before", help="earlier results: a --json file of compare, peers or sweep")
     parser.add_argument("after", help="later results")
     parse_metrics = list_of(one_of(*COMPARED))
@@ -152,30 +165,27 @@ def add_options(parser: Parser, build: Build) -> None:
     parser.option("--metrics", parse_metrics, argparse.SUPPRESS, dest="metric")
     parser.option("--tolerance", parse_percent, "report noise if a change of this size is possible (default: 10%)", default=0.1)
     parser.option("--fail-above", parse_percent, "exit status 1 only if something is slower by more than this, or fails "
-                  "now (default: 0%)")
-    add_output_options(parser)
-    parser.examples("quintet-bench diff yesterday.json today.json",
-                    "quintet-bench diff main.json branch.json --metric server_cpu_us_per_request --fail-above 10%")
+                  "now (default: 0%)", default=0.0)
 
 
-def run(arguments: argparse.Namespace, build: Build) -> int:
-    paths, above = [arguments.before, arguments.after], arguments.fail_above
+def plan(arguments: argparse.Namespace, build: Build) -> Work:
+    paths = [arguments.before, arguments.after]
     before, after = documents = [read_document(path) for path in paths]
     changes, others = find_differences(before.results, after.results, arguments.metric, arguments.tolerance)
     if not changes and not any(u["broken"] for u in others):
         raise UsageError(f"{paths[0]} and {paths[1]} have no combination of workload and server in common with such figures")
-    table = diff_table({f"before {paths[0]}": before, f"after  {paths[1]}": after}, changes, others)
-    sides = {side: {"file": path, "quintet": d.quintet, "command": d.command, "environment": d.environment}
-             for side, path, d in zip(("before", "after"), paths, documents)}
-    write_results(table, {"command": "diff", **sides, "warnings": warnings(before, after), "changes": changes,
-                          "not_compared": others}, arguments.json)
-    return judge(changes, others, above or 0.0)
+
+    def perform(_: Settings) -> tuple[Document, dict[str, Any], str]:
+        verdicts = verdicts_on(changes, others, arguments.fail_above)
+        sides = {side: {"file": path, "quintet": d.quintet, "command": d.command, "environment": d.environment}
+                 for side, path, d in zip(("before", "after"), paths, documents)}
+        table = diff_table({f"before {paths[0]}": before, f"after  {paths[1]}": after}, changes, others)
+        return Document("diff", build.version, {}, {}, []), sides | {
+            "warnings": warnings(before, after), "changes": changes, "not_compared": others, "verdicts": verdicts}, (
+                table + arrows(one for one in verdicts if one["met"] is False))
+    return Work(perform)
 
 
-def judge(changes: list[Change], others: list[Change], above: float) -> int:
-    """Demanded: nothing is slower by more than `above`, and nothing fails that did not."""
-    failures = [(c, f"{c['metric']} is {loss(c) * 100:.1f} % worse") for c in changes
-                if c["verdict"] == "slower" and loss(c) > above] + [(u, u["why"]) for u in others if u["broken"]]
-    for what, why in failures:
-        print(f"failed: {what['workload']}, {label_of(what)}: {why}", file=sys.stderr)
-    return NOT_MET if failures else TOO_NOISY if any(c["verdict"] == "too noisy" for c in changes) else ALL_MET
+EXPERIMENT = Experiment(
+    "diff", UsualRuns(), UsualRuns(), plan, options=options,
+    examples=("yesterday.json today.json", "main.json branch.json --metric server_cpu_us_per_request --fail-above 10%"))

@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: BSL-1.0
-"""`quintet-bench stress`: its options, then scenarios or attacks, lines, JSON and exit status."""
+"""`quintet-bench stress`: scenarios under each model, or attacks on any server."""
 import argparse
+import math
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import Any
 
 from ..build import Build
-from ..demands import Verdict, status_of
+from ..demands import Verdict, demand
 from ..errors import UsageError
+from ..experiment import Experiment, Work
 from ..foreign import raise_file_limit, require_files
 from ..machine import Environment
-from ..options import Parser, number_in, one_of, output_file, parse_duration
-from ..results import pretty, write_output
+from ..options import Parser, number_in, one_of, parse_duration
+from ..plan import Settings, UsualRuns
+from ..progress import perform_all
+from ..results import Document, Sample
 from ..stress.attack import ATTACKS, MOST_PEERS, perform as perform_attack
 from ..stress.dialect import DIALECTS
 from ..stress.findings import Findings
@@ -22,15 +26,10 @@ from ..stress.scenarios import SCENARIOS, perform
 
 ABOUT = "Tests whether a server still serves others under hostile or very many peers"
 CLAIMS = "1.14 5.10 5.12"
-OF_SCENARIOS = ("model", "engine", "accept", "loops", "own_descriptors", "rounds", "deadline", "memory", "within", "program")
+OF_SCENARIOS = ("model", "engine", "accept", "loops", "own_descriptors", "rounds", "deadline", "memory", "limit", "program")
+OPTIONS = {"limit": "within"}           # those whose names differ from their keys
 OF_ATTACKS = ("protocol", "bound", "allow_remote")
 Test = tuple[dict[str, str], str, Callable[[], Findings]]  # scenario and model or server; what the peers do; performs it
-TEXT = """
-With --server no server is started: the attacks go to a running server of any kind. Meanwhile a well-behaved
-client sends 50 requests a second. The server passes an attack if it answers each of them within --bound, and
-answers a new client at most 5 s after the attack.
-Exit status: 0 if the server passes all tests, 1 if it fails one, 3 if noise leaves one open, 130 after Ctrl-C.
-"""
 
 
 def duration(text: str) -> float:
@@ -39,7 +38,7 @@ def duration(text: str) -> float:
     return value
 
 
-def add_options(parser: Parser, build: Build) -> None:
+def options(parser: Parser, build: Build) -> None:
     parser.add_argument("scenario", nargs="?", metavar="NAME", help="one of those below, or all")
     for name in ("--model", "--models"):
         parser.option(name, build.model_list, "comma-separated names or numbers (default: all five)", dest="model")
@@ -48,35 +47,23 @@ def add_options(parser: Parser, build: Build) -> None:
     parser.option("--loops", number_in(1, 1024), "event loops of models 4 and 5 (default: one for each CPU)")
     parser.flag("--own-descriptors", "give each loop a descriptor table of its own (model 4 with --accept reuse_port)")
     parser.option("--peers", number_in(1, 100_000_000), "number of peers (default: by scenario)")
-    parser.option("--rounds", number_in(1, 1000), "how often the peers come and leave (default: 3)")
     parser.option("--window", duration, "how long the good client is measured each time (default: 2; non-readers: 10); with "
                   "--server: length of an attack (default: 3)")
     parser.option("--deadline", duration, "slow-writers: the server's message_timeout (default: 5)")
     parser.option("--memory", number_in(1 << 20), "non-readers: bytes of the server's memory group (default: 512 MiB)")
-    parser.option("--within", duration, "time limit of a run (default: some minutes, more for more peers)")
-    parser.flag("--quick", "one round with short windows and a tenth of the peers, for a first look")
-    parser.option("--json", output_file, "write all figures to this file; -: standard output", metavar="FILE")
+    parser.option("--within", duration, "time limit of a run (default: some minutes, more for more peers)", dest="limit")
     parser.option("--program", str, "path of the quintet-bench that serves (default: this one)", metavar="FILE")
     parser.option("--server", lambda text: (text, resolve(text)), "attack this running server", metavar="HOST:PORT")
     parser.option("--protocol", one_of(*DIALECTS), "of --server: echo (the same bytes come back), resp (Redis), http (GET /) "
                   "(default: echo)")
     parser.option("--bound", duration, "with --server: longest time that a reply may take (default: 1)")
     parser.flag("--allow-remote", "allow a --server that is not on the loopback interface")
-    parser.examples("quintet-bench stress resets --model 4 --peers 1000000",
-                    "quintet-bench stress idle --model 4 --peers 100000 --loops 6 --accept reuse_port --own-descriptors",
-                    "quintet-bench stress --server 127.0.0.1:6379 --protocol resp",
-                    "quintet-bench stress non-readers --server 127.0.0.1:7007 --peers 200 --window 10")
-    lines = ["Scenarios, and how many peers each has by default:"]
-    lines += [f"  {name:<14}{s.about} ({s.peers})" for name, s in SCENARIOS.items()]
-    lines += ["Attacks on --server, and how many peers each has by default (default: all attacks):"]
-    lines += [f"  {name:<14}peers that {a.about} ({a.peers})" for name, a in ATTACKS.items()]
-    parser.epilog = "\n".join(lines) + TEXT + str(parser.epilog)
 
 
 def complete(s: argparse.Namespace, forbidden: Collection[str], why: str, **defaults: object) -> None:
     for name in forbidden:
         if getattr(s, name):
-            raise UsageError(f"--{name.replace('_', '-')} {why}")
+            raise UsageError(f"--{OPTIONS.get(name, name).replace('_', '-')} {why}")
     vars(s).update({name: value for name, value in defaults.items() if not getattr(s, name)})
 
 
@@ -89,7 +76,7 @@ def chosen(s: argparse.Namespace, table: Mapping[str, Any], kind: str) -> Iterat
 
 
 def scenario_tests(s: argparse.Namespace, build: Build) -> Iterator[Test]:
-    complete(s, OF_ATTACKS, "requires --server", rounds=1 if s.quick else 3, deadline=5, memory=512 << 20, engine="automatic",
+    complete(s, OF_ATTACKS, "requires --server", deadline=5, memory=512 << 20, engine="automatic",
              model=build.models, program=build.program)
     s.load_program = build.program
     if not s.scenario:
@@ -125,26 +112,50 @@ def attack_tests(s: argparse.Namespace) -> Iterator[Test]:
         yield subject, f"{peers} peers {attack.about}", partial(perform_attack, attack, s, peers)
 
 
-def run(arguments: argparse.Namespace, build: Build) -> int:
-    tests = list(attack_tests(arguments) if arguments.server else scenario_tests(arguments, build))
-    raise_file_limit()
-    machine, results, interrupted = Environment(build), list[dict[str, Any]](), False
-    try:
-        for subject, about, test in tests:
-            title = ", ".join(subject.values())
-            print(f"{title}: {about}", file=sys.stderr, flush=True)
-            found = test()
-            print(f"{title}: {found.verdict}\n{found.text()}", end="", flush=True)
-            results.append(found.json() | subject)
-    except KeyboardInterrupt:
-        interrupted = True
-    if arguments.json:
-        write_output(arguments.json, pretty({"command": "stress", "environment": machine.finish(), "interrupted": interrupted,
-                                             "results": results}) + "\n")
-    return status_of(verdicts_of(results), interrupted)
-
-
 def verdicts_of(results: list[dict[str, Any]]) -> list[Verdict]:
     """Those of one run each: a promise is broken or not, and the findings know which figures noise may have moved."""
-    return [*(one for result in results for one in result["demands"].values()),
-            *({"demand": "no failure", "met": False} for result in results if result["failure"])]
+    out = []
+    for r in results:
+        who = f"{r['scenario']}, {r.get('model') or r.get('server')}"
+        found = [(key, r["figures"][key], one["demand"], one["met"]) for key, one in r["demands"].items()]
+        found += [(r["failure"], None, "no failure", False)] if r["failure"] else []
+        out += [demand(f"{who}: {key.replace('_', ' ')}{'' if value is None else f' {value:g}'}",
+                       Sample((math.nan if value is None else value,)), (-math.inf, math.inf, wanted), met=met, decided=True)
+                for key, value, wanted, met in found]
+    return out
+
+
+def plan(arguments: argparse.Namespace, build: Build) -> Work:
+    tests = list(attack_tests(arguments) if arguments.server else scenario_tests(arguments, build))
+    raise_file_limit()
+
+    def perform(s: Settings) -> tuple[Document, dict[str, Any], str]:
+        machine, results, texts = Environment(build), list[dict[str, Any]](), list[str]()
+        arguments.rounds = s.rounds
+
+        def task(subject: dict[str, str], about: str, test: Callable[[], Findings]) -> str:
+            if not sys.stderr.isatty():     # there the bar tells it
+                print(f"{', '.join(subject.values())}: {about}", file=sys.stderr, flush=True)
+            found = test()
+            texts.append(f"{', '.join(subject.values())}: {found.verdict}\n{found.text()}")
+            results.append(found.json() | subject)
+            return found.verdict
+        interrupted = not perform_all([(f"{', '.join(subject.values())}: {about}", 1.0, partial(task, subject, about, test))
+                                       for subject, about, test in tests])
+        document = Document("stress", build.version, machine.finish(), {"rounds": s.rounds}, [], interrupted)
+        return document, {"interrupted": interrupted, "results": results, "verdicts": verdicts_of(results)}, "".join(texts)
+    return Work(perform)
+
+
+EXPERIMENT = Experiment(
+    "stress", UsualRuns(3), UsualRuns(1), plan, options=options,
+    examples=("resets --model 4 --peers 1000000",
+              "idle --model 4 --peers 100000 --loops 6 --accept reuse_port --own-descriptors",
+              "--server 127.0.0.1:6379 --protocol resp", "non-readers --server 127.0.0.1:7007 --peers 200 --window 10"),
+    notes=("Scenarios, and how many peers each has by default (with --quick a tenth, and short windows):",
+           *(f"  {name:<14}{s.about} ({s.peers})" for name, s in SCENARIOS.items()),
+           "Attacks on --server, and how many peers each has by default (default: all attacks):",
+           *(f"  {name:<14}peers that {a.about} ({a.peers})" for name, a in ATTACKS.items()),
+           "With --server no server is started: the attacks go to a running server of any kind. Meanwhile a well-behaved",
+           "client sends 50 requests a second. The server passes an attack if it answers each of them within --bound, and",
+           "answers a new client at most 5 s after the attack."))

@@ -17,6 +17,7 @@ class Findings:
     def __init__(self) -> None:
         self.figures: dict[str, float | None] = {}
         self.demands: dict[str, dict[str, Any]] = {}
+        self.rounds: list[dict[str, Any]] = []
         self.remarks: list[str] = []
         self.failure: str | None = None     # why the run could not be finished
         self._lines: list[str] = []
@@ -51,4 +52,4 @@ class Findings:
 
     def json(self) -> dict[str, Any]:
         return {"verdict": self.verdict, "passed": self.passed, "figures": self.figures, "demands": self.demands,
-                "remarks": self.remarks, "failure": self.failure}
+                "remarks": self.remarks, "failure": self.failure} | ({"rounds": self.rounds} if self.rounds else {})

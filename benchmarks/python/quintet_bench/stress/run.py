@@ -18,12 +18,14 @@ from ..child import Child
 from ..errors import RunError
 from ..foreign import sample, spent_between
 from ..machine import read_text
+from ..progress import CLEAR_LINE
 from ..text import percent
 from ..verdict import BEARABLE
 from .findings import Findings
 from .peers import resolve
 
 PATIENCE_S = 15.0
+OF_ROUNDS = ("requests", "failed", "p50_us", "p99_us", "max_us")    # figures of the good client that are stored of each
 CGROUPS = pathlib.Path("/sys/fs/cgroup")
 Load = contextlib.AbstractContextManager[Callable[[], str]]
 
@@ -80,7 +82,7 @@ class Run:
             time.sleep(min(left, 0.005))
 
     def progress(self, what: str) -> None:
-        print(f"  {self.model}: {what}", file=sys.stderr, flush=True)
+        print(f"{CLEAR_LINE * sys.stderr.isatty()}  {self.model}: {what}", file=sys.stderr, flush=True)
 
     @contextlib.contextmanager
     def serving(self, *options: str, workload: str = "ask") -> Iterator[None]:
@@ -195,6 +197,8 @@ class Run:
         def median(values: list[float]) -> float:  # a disturbance of the machine spoils one round only
             return statistics.median([value for value in values if value] or [math.nan])
         alone, beside, tell = self._alone, self._beside, self.found.tell
+        self.found.rounds = [{which: {key: r[key] for key in OF_ROUNDS} for which, r in zip(("alone", "beside"), both)}
+                             for both in zip(alone, beside)]
         failed = [result for result in alone + beside if result["failed"]]
         tell("good_failed", "requests of the good client that were not answered", sum(r["failed"] for r in failed), exactly=0)
         tell("good_answered", "requests of the good client that were answered", sum(r["requests"] for r in alone + beside))

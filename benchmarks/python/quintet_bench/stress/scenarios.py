@@ -247,7 +247,7 @@ def perform(scenario: Scenario, run: Run) -> Findings:
     signal.signal(signal.SIGALRM, end)
     # The kernel repeats a dropped SYN after 1, 3, 7, ... s.
     round_s = 60 + run.peers / 1000 + 2 * run.window_s + 2 * run.s.deadline
-    signal.setitimer(signal.ITIMER_REAL, run.s.within or 30 + run.s.rounds * round_s)
+    signal.setitimer(signal.ITIMER_REAL, run.s.limit or 30 + run.s.rounds * round_s)
     try:
         with group as run.group, run.serving(*scenario.options(run), workload=scenario.workload):
             scenario.run(run)
