@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 """advise: figures from planted samples of /proc, what loads tell, which model is taken and why, and when nobody can say."""
+import random
 from typing import Any
 
 import pytest
@@ -62,6 +63,62 @@ def test_recommendations(results: list[Result], model: str | None, status: int, 
     assert (found["advice"]["model"], status_of(found["verdicts"])) == (model, status)
     text = advise.table(results, found)
     assert part in text and ("take " in text) == (model is not None)
+
+
+MODELS = ("thread_per_connection", "single_reactor", "reactor_pool", "loop_per_thread", "loop_per_thread_pool")
+# What each model does of the best speed, and its CPU for the same work; None: it serves nothing. Then the right answers.
+CASES: dict[str, tuple[dict[str, tuple[float, float] | None], set[str]]] = {name: (dict(zip(MODELS, figures)), right)
+                                                                            for name, figures, right in (
+    ("cheap", [(0.45, 1.7), (0.6, 1.0), (0.4, 2.1), (1.0, 1.1), (0.9, 1.3)], {"loop_per_thread"}),
+    ("computing", [(1.0, 1.02), (0.52, 1.0), (0.8, 1.1), (1.0, 1.0), (0.98, 1.04)],
+     {"thread_per_connection", "loop_per_thread", "loop_per_thread_pool"}),
+    ("sleeping", [(1.0, 1.0), (0.01, 1.0), (0.04, 1.3), (0.02, 1.0), (0.08, 1.2)], {"thread_per_connection"}),
+    ("mixed", [(0.8, 1.1), (0.5, 1.0), (0.85, 1.2), (0.85, 1.0), (1.0, 1.05)], {"loop_per_thread_pool"}),
+    ("many idle", [None, (0.6, 1.0), (0.45, 1.8), (1.0, 1.1), (0.85, 1.3)], {"loop_per_thread"}),
+    ("short connections", [(0.4, 2.4), (0.7, 1.0), (0.6, 1.5), (1.0, 1.1), (0.99, 1.4)], {"loop_per_thread"}),
+    ("one hot connection", [(0.99, 1.2), (1.0, 1.0), (0.6, 2.2), (0.99, 1.0), (0.9, 1.3)],
+     {"single_reactor", "loop_per_thread"}),
+    ("lock-bound", [(0.7, 2.5), (1.0, 1.0), (0.75, 1.8), (0.8, 2.0), (0.7, 2.4)], {"single_reactor"}))}
+
+
+def planted(case: str, seed: int, spread: float, disturbed: float, told: bool, rounds: int = 9) -> list[Result]:
+    """Rounds whose times spread, some of them disturbed: a third of the time went to others, which is mostly seen."""
+    draw, out = random.Random(f"{case} {seed}"), list[Result]()
+    for model, figures in CASES[case][0].items():
+        for _ in range(rounds):
+            slower = draw.lognormvariate(0, spread) * (1.5 if (hit := draw.random() < disturbed) else 1)
+            speed, cost = figures or (1, 1)
+            wall_s = 5 * slower if told else 5 * slower / speed
+            out.append({"model": model, "error": None if figures else "refused", "rate": 1e5 * speed / slower if told else None,
+                        "wall_s": wall_s, "cpu_s": 2 * cost * (speed if told else 1) * draw.lognormvariate(0, spread / 3),
+                        "switches": None, "threads": 2, "rss": 1 << 20, "waited_s": 0.1,
+                        FOREIGN: 0.33 if hit and draw.random() < 0.8 else 0.05})
+    return out
+
+
+@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize("case", CASES)
+def test_planted_cases_are_told_right(case: str, told: bool) -> None:
+    found = [advise.advise(planted(case, seed, 0.03, 0.1, told)) for seed in range(20)]
+    assert len([one for one in found if one["model"] in CASES[case][1]]) >= 19, [one["model"] for one in found]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_noisy_case_gets_no_wrong_answer(case: str) -> None:
+    """Where rounds move far more than models differ, and where other programs have the CPUs."""
+    found = [advise.advise(planted(case, seed, 1.5, 0.2, True)) for seed in range(20)]
+    wrong = [one["model"] for one in found if one["model"] and one["model"] not in CASES[case][1]]
+    assert len(wrong) <= 1, wrong
+    busy = advise.advise([r | {FOREIGN: 0.4} for r in planted(case, 1, 0.03, 0.1, True)])
+    assert busy["model"] is None and busy["met"] is None and "too noisy: other programs" in busy["reasons"][0]
+
+
+def test_a_planted_noisy_case_is_too_noisy() -> None:
+    """All models alike but for noise."""
+    alike = [[r | {"rate": r["rate"] / (CASES["lock-bound"][0][r["model"]] or (1, 1))[0], "cpu_s": draw.lognormvariate(1, 1)}
+              for r in planted("lock-bound", seed, 1.0, 0.2, True)] for seed in range(20) for draw in [random.Random(seed)]]
+    found = [advise.advise(one) for one in alike]
+    assert len([one for one in found if one["met"] is None and one["reasons"][0].startswith("too noisy")]) >= 19
 
 
 def test_options_that_are_missing_or_wrong_are_refused(build: Build) -> None:

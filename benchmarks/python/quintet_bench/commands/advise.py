@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSL-1.0
 """`quintet-bench advise`: a program of yours under each model, driven by a load of yours, and which model to take."""
 import argparse
+import collections
 import functools
 import math
 import re
@@ -33,6 +34,8 @@ RATE = re.compile(r"([\d,]+(?:\.\d+)?) *(?:requests|transactions|messages|req)(?
                   r"Requests per second: +([\d.]+)|\btps = ([\d.]+)")
 WANTED = "a model"
 LOAD_S, CLEARLY = 300.0, 0.03           # most for a load; a lead below 3 % is no reason
+ENOUGH_ROUNDS = 3
+ALIKE = 1.2                             # those that the best may lead by more, for all that the rounds tell, are not alike
 COLUMNS: dict[str, tuple[str, Format]] = {
     "rate": ("requests/s", grouped), "wall_s": ("load took", lambda s: micros(s * 1e6)),
     "cpu_s": ("CPU", lambda s: micros(s * 1e6)), "switches": ("switches", grouped), "threads": ("threads", grouped),
@@ -134,21 +137,38 @@ def apart(best: Sample, other: Sample) -> bool | None:
     return ratio.low > 1 and ratio.ratio > 1 + CLEARLY
 
 
+def may_lead(best: Sample, other: Sample) -> bool:
+    """Whether the rounds leave open that the best is far ahead: being not apart does not show that two are alike."""
+    ratio = ratio_interval(best.values, other.values)
+    return ratio is not None and ratio.confidence >= ENOUGH_CONFIDENCE and ratio.high > ALIKE
+
+
+def undisturbed(results: Sequence[Result]) -> list[Result]:
+    """Without the runs in which other programs used the CPUs, of models that have enough others."""
+    quiet = [r for r in results if r["error"] or r[FOREIGN] <= BEARABLE]
+    left = collections.Counter(r["model"] for r in quiet)
+    return [r for r in results if r in quiet or left[r["model"]] < ENOUGH_ROUNDS]
+
+
 def advise(results: Sequence[Result]) -> dict[str, Any]:
-    """The fastest model, or of those that cannot be told from it the one that needs least CPU for the same work. None: too
-    noisy, which is if nobody can be told apart by either, or if other programs had too much of the CPUs."""
-    speed, cpu = speeds(results), dict[str, Sample]()
+    """The fastest model, or of those that are as fast the one that needs least CPU for the same work. None: too noisy, which is
+    if nobody can be told apart by either, if a model may be as fast or far behind, or if others had too much of the CPUs."""
     failed = {r["model"]: r["error"] for r in results if r["error"]}
     reasons = [f"{model} failed: {error}" for model, error in failed.items()]
-    if not speed:
+    if not (speed := speeds(results)):
         return {"model": None, "as_good": [], "reasons": ["no model served the load", *reasons], "met": False}
     others = statistics.median(r[FOREIGN] for r in results if not r["error"])
     if others > BEARABLE:
         return {"model": None, "as_good": [], "met": None,
                 "reasons": [f"too noisy: other programs had {percent(others)} of the CPUs", *reasons]}
+    results, cpu = undisturbed(results), dict[str, Sample]()
+    speed = speeds(results)
     order = sorted(speed, key=lambda model: -speed[model].median)
     behind = {model: apart(speed[order[0]], speed[model]) for model in order[1:]}
     level = [order[0], *(model for model in order[1:] if not behind[model])]
+    if unclear := [model for model in level[1:] if may_lead(speed[order[0]], speed[model])]:
+        return {"model": None, "as_good": level, "met": None, "reasons": [
+            f"too noisy: whether {joined(unclear)} can do what {order[0]} does; more --rounds tell", *reasons]}
     for one in level:                   # work for the CPU: the same load each time, unless it tells how much it did
         rates, walls, spent = (samples(results, key).get(one) for key in ("rate", "wall_s", "cpu_s"))
         assert walls and spent
@@ -218,6 +238,6 @@ def plan(arguments: argparse.Namespace, build: Build) -> Probes:
 
 
 EXPERIMENT = Experiment(
-    "advise", UsualRuns(5), UsualRuns(3), plan, compose, table, options=options, shared=("--models",),
+    "advise", UsualRuns(9), UsualRuns(3), plan, compose, table, options=options, shared=("--models",),
     examples=("--port 6380 --load 'redis-benchmark -p 6380 -t set -n 200000 -q' -- ./kv --port 6380",
               "--port 8080 --load 'wrk -d 5 http://127.0.0.1:8080/' --json advice.json -- ./server"))
