@@ -10,13 +10,17 @@ from typing import Any
 from .results import pretty, read_json, write_output
 
 
-def compact(document: dict[str, Any], unused: Sequence[str] = ()) -> str:
-    results = document["results"]
+def compacted(document: dict[str, Any], unused: Sequence[str] = ()) -> dict[str, Any]:
+    results = document.get("results")
     if "workload" in (results or [{}])[0]:
         document = {key: value for key, value in document.items() if key != "summary"}
         document["results"] = [{key: value for key, value in r.items() if value is not None and key not in unused}
-                               for r in results]
-    return pretty(document, partial(json.dumps, separators=(",", ":"))) + "\n"
+                               for r in document["results"]]
+    return document
+
+
+def compact(document: dict[str, Any], unused: Sequence[str] = ()) -> str:
+    return pretty(compacted(document, unused), partial(json.dumps, separators=(",", ":"))) + "\n"
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from typing import Any
 
 from . import choosing
 from .commands.compare import bottleneck_line, compose
+from .machines import machines_table
 from .markdown import filled, listed, table
 from .report.figures import Row, complete, shown
 from .report.others import SECTIONS
@@ -109,8 +110,13 @@ def script(name: str, *words: str) -> str:
                                           for what, *figures, misses in stored["rows"]))
 
 
+def machines() -> str:
+    files = sorted((ROOT / "doc/results/machines").glob("*.json"))
+    return machines_table([json.loads(file.read_text(encoding="utf-8")) for file in files])
+
+
 BLOCKS: dict[str, Callable[..., str]] = {
-    "tls": functools.partial(script, "tls"),
+    "machines": machines, "tls": functools.partial(script, "tls"),
     "budget": budget,
     "choices": lambda: choosing.choices(read("compare")), "compare": compare, "handler": handler_times,
     "models": lambda *workloads: choosing.models(read("compare"), workloads),

@@ -120,7 +120,8 @@ def verdicts_of(results: list[dict[str, Any]]) -> list[Verdict]:
         found = [(key, r["figures"][key], one["demand"], one["met"]) for key, one in r["demands"].items()]
         found += [(r["failure"], None, "no failure", False)] if r["failure"] else []
         out += [demand(f"{who}: {key.replace('_', ' ')}{'' if value is None else f' {value:g}'}",
-                       Sample((math.nan if value is None else value,)), (-math.inf, math.inf, wanted), met=met, decided=True)
+                       Sample((math.nan if value is None else value,)), (-math.inf, math.inf, wanted), met=met, decided=True,
+                       scenario=r["scenario"], model=r.get("model"), figure=key)
                 for key, value, wanted, met in found]
     return out
 
