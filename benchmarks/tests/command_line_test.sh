@@ -49,9 +49,6 @@ for key in ("commands", "models", "accept", "offload", "peers", "workloads"):
         print(key, ours[key], copy[key], sep="\n")
         sys.exit(1)
 END
-refused "give --html as well" compare --from "$(dirname "$0")/data/results.json" --with x.json
-refused "cannot read nowhere.json: No such file" compare --from "$(dirname "$0")/data/results.json" --with nowhere.json --html "$work/page"
-refused "has no section" compare --with "$(dirname "$0")/data/results.json" --html "$work/page"
 refused "--model excludes --peer" serve --peer epoll --model 2
 refused "only echo" serve --peer epoll --workload cpu:200us
 refused "--workers excludes --peer" serve --peer epoll --workers 1..2

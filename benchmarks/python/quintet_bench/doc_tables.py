@@ -3,7 +3,6 @@
 
 A block lies between <!-- table: NAME ARGUMENT... --> and <!-- end -->. With --check nothing is written, and the exit status
 is 1 if a block differs."""
-import collections
 import functools
 import json
 import pathlib
@@ -14,11 +13,10 @@ from typing import Any
 
 from . import choosing
 from .commands.compare import bottleneck_line, compose
+from .doc_sections import read_section
 from .machines import machines_table
 from .markdown import filled, listed, table
 from .report.figures import Row, complete, shown
-from .report.others import SECTIONS
-from .report.page import read_other
 from .results import read_document, summarise
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -45,7 +43,7 @@ def handler_times(part: str) -> str:
         return section(choosing.SWEEP, sentences=1)  # the others tell which pairs of models change places
     if part == "table":
         return section(choosing.SWEEP).partition("\n\n")[0] + "\n"
-    return choosing.leads(read(choosing.SWEEP), read_other(path_of(choosing.SWEEP)))
+    return choosing.leads(read(choosing.SWEEP), read_section(path_of(choosing.SWEEP))[0])
 
 
 def caption(document: dict[str, Any]) -> str:
@@ -82,13 +80,12 @@ LEFT_OUT = {"good answered", "good p50 idle", "good p50", "good max", "descripto
 
 
 def section(name: str, sentences: int | None = None) -> str:
-    """The tables of the report's section that are not folded, and its sentences, or only the first of them."""
-    document = read_other(path_of(name))
-    parts = collections.defaultdict(tuple, SECTIONS[document["command"]][2](document))
-    tables = [figures(parts["rows"])] * bool(parts["rows"])
+    """The tables of what a command has measured, and its sentences, or only the first of them."""
+    document, parts = read_section(path_of(name))
+    tables = [figures(parts.rows)] * bool(parts.rows)
     tables += [table(heads, [row for row in rows if row[0] not in LEFT_OUT]).replace("*", r"\*")
-               for heads, rows, folded in parts["tables"] if not folded]
-    told = listed([*parts["before"][:sentences], *parts["after"]])
+               for heads, rows in parts.tables]
+    told = listed([*parts.before[:sentences], *parts.after])
     return "\n".join(tables) + caption(document) + ("\n" + told if told else "")
 
 

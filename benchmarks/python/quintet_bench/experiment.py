@@ -93,7 +93,6 @@ class Experiment:
     programs: tuple[str, ...] = ()      # examples that it starts
     within: bool = False                # --within is allowed
     server: bool = False                # it has the options of a server
-    page: str = ""                      # the function of report.page that makes a page, for --html
     examples: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -102,7 +101,7 @@ class Experiment:
         for name in self.shared:
             parse, text, usual = shared_option(name, build)
             parser.option(name.partition("=")[0], parse, text, default=usual)
-        add_measuring_options(parser, self.usual, self.quick, within=self.within, html=bool(self.page))
+        add_measuring_options(parser, self.usual, self.quick, within=self.within)
         if self.server:
             add_server_options(parser, build)
         add_example_options(parser, *self.programs)
@@ -119,8 +118,6 @@ class Experiment:
             figures = (document.figures() if document.results else document.raw()) | figures
             write_results(table, figures, s.json_file, s.html_file, plans.page(figures) if plans.page else None)
             return exit_status(document, figures.get(self.demands, ()))
-        if page := self.page if self.page and arguments.html else "":
-            from .report import page as pages   # before the runs, because it needs a package
         for plan in plans if isinstance(plans, list) else [plans]:
             s = settings_of(arguments, build, self.usual, self.quick, **plan.settings)
             document = run_plan(self.name, s, build, plan.measure)
@@ -131,7 +128,7 @@ class Experiment:
                 break
         summary, figures = summarise(results), document.figures() | self.judged(document, plan.more)
         table = self.table(summary, figures) if summary else "Nothing was measured.\n"
-        write_results(table, figures, s.json_file, s.html_file, getattr(pages, page)(figures) if page else None)
+        write_results(table, figures, s.json_file)
         return exit_status(document, figures[self.demands])
 
     def judged(self, document: Document, more: Mapping[str, Any]) -> dict[str, Any]:

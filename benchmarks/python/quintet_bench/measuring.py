@@ -28,8 +28,7 @@ from .verdict import FOREIGN
 COUNTS = ("syscalls_per_request", "futex_per_request", "accept_wakes_per_connection")
 
 
-def add_measuring_options(parser: Parser, usual: UsualRuns, quick: UsualRuns, *, within: bool = False,
-                          html: bool = False) -> None:
+def add_measuring_options(parser: Parser, usual: UsualRuns, quick: UsualRuns, *, within: bool = False) -> None:
     def defaults(index: int, unit: str) -> str:
         a, b = f"{usual[index]:g}{unit}", f"{quick[index]:g}{unit}"
         return f"(default: {a})" if a == b else f"(default: {a}; {b} with --quick)"
@@ -45,8 +44,6 @@ def add_measuring_options(parser: Parser, usual: UsualRuns, quick: UsualRuns, *,
     if within:
         parser.option("--within", run_duration, "instead of --duration: all runs together take about this long")
     parser.option("--json", output_file, "write all results to this file; -: standard output", metavar="FILE")
-    if html:
-        parser.option("--html", output_file, "write the report, a self-contained HTML page, to this file", metavar="FILE")
 
 
 def add_server_options(parser: Parser, build: Build) -> None:

@@ -72,7 +72,6 @@ class Settings:
     quick: bool = False
     by_strace: bool = False             # the counting pass uses strace: no tracepoints, or a client that cannot count
     counters: bool = True               # a separate pass counts system calls
-    one_by_one: bool = False            # all rounds of a contender before those of the next
     one_cpu: bool = False               # the server has a single CPU, for contenders that use no more
     shared_cpus: bool = False           # server and client may both use all CPUs
     loops: int | None = None            # default: one for each CPU of the server
@@ -134,8 +133,6 @@ def make_plan(s: Settings) -> list[Run]:
             runs = [Run(work, who, number) for who in s.contenders if who.serves(work)]
             order.shuffle(runs)
             plan += runs
-    if s.one_by_one:
-        plan.sort(key=lambda run: (s.workloads.index(run.work), s.contenders.index(run.who)))
     return plan
 
 

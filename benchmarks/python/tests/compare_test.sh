@@ -26,15 +26,6 @@ done
 grep -q '"failed": [1-9]' "$work/results.json" && fail "requests failed"
 [ -s "$work/report.html" ] || fail "no report"
 
-# A soak, whose series are drawn as lines.
-refused '--soak and --rounds exclude each other' compare --soak 2s --rounds 3
-"$bench" compare --soak 2s --models 2 --json "$work/soak.json" --html "$work/soak.html" > "$work/table" 2> "$work/err" ||
-  fail "soak: status $?: $(tail -3 "$work/err")"
-grep -q 'from the first to the last quarter: ' "$work/table" || fail "soak: no drift: $(cat "$work/table")"
-grep -q '"cpu_per_core": \[\[[0-9]' "$work/soak.json" || fail "soak: no CPU of each core: $(grep '"soak"' "$work/soak.json")"
-grep -q '"failed": [1-9]' "$work/soak.json" && fail "soak: requests failed"
-[ "$(grep -c '<polyline' "$work/soak.html")" -ge 4 ] || fail "soak: nothing is drawn"
-
 # Ctrl-C: what was measured so far is printed and written, and nothing is left running.
 interrupted ' 2 of ' compare --workloads echo --models 2 --rounds 50 --duration 200ms --warm-up 50ms \
   --json "$work/partial.json"

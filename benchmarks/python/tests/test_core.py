@@ -45,7 +45,7 @@ def test_parsers(parse: Callable[[str], Any], text: str, value: Any) -> None:
 
 @pytest.mark.parametrize("command, line, part", [
     (compare, "--models 6", "or 1 to 5"), (compare, "--workloads nonsense", "is not a workload"),
-    (compare, "--engine x", "--engine: "), (compare, "--bogus", "--bogus"), (compare, "--with x.json", "--html"),
+    (compare, "--engine x", "--engine: "), (compare, "--bogus", "--bogus"),
     (compare, "--within 1min --duration 1", "exclude"), (diff, "a b --metric connections", "one of: requests_per_s"),
     (diff, "nowhere b", "cannot read nowhere: No such file"), (memlat, "--cpus 9999", "may use")])
 def test_wrong_options(build: Build, command: ModuleType, line: str, part: str) -> None:

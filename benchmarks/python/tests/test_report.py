@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
-"""The pages stand alone, say what the documents say, and take nothing in these for markup."""
+"""The page stands alone, says what the document says, and takes nothing in it for markup; tables of other commands."""
 import html.parser
 import json
 import pathlib
@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from conftest import HERE, made_up
 from quintet_bench.commands.compare import compose
+from quintet_bench.doc_sections import SECTIONS, read_section
 from quintet_bench.report.figures import Curves, Line, Point
-from quintet_bench.report.others import SECTIONS
-from quintet_bench.report.page import comparison_page, plain, read_other, section, sweep_page
+from quintet_bench.report.page import comparison_page, plain
+from quintet_bench.markdown import table
 from quintet_bench.results import Document
 
 OTHERS = {other["command"]: other for other in map(json.loads, (HERE / "data/others.jsonl").read_text().splitlines())}
@@ -60,27 +61,23 @@ def all_evil(value: Any, key: str = "") -> Any:
     return value + EVIL if isinstance(value, str) and key not in ("command", "axis") else value
 
 
-def test_pages_stand_alone_and_carry_their_data() -> None:
-    page = comparison_page(made_up_document(), list(OTHERS.values()))
-    for one in (page, sweep_page(OTHERS["sweep"])):
-        assert not re.search(r"url\(|@import|fetch\(|XMLHttp", one)
-        for name, value in Reader(one).attributes:
-            assert name != "src" and (name != "href" or (value or "").startswith(("#", "data:,"))), (name, value)
-    for anchor, expected in (("data", made_up_document()), ("others-data", list(OTHERS.values()))):
-        found = re.search(rf'id="{anchor}">(.*?)</script>', page, re.DOTALL)
-        assert found and json.loads(found[1]) == expected
+def test_the_page_stands_alone_and_carries_its_data() -> None:
+    page = comparison_page(made_up_document())
+    assert not re.search(r"url\(|@import|fetch\(|XMLHttp", page)
+    for name, value in Reader(page).attributes:
+        assert name != "src" and (name != "href" or (value or "").startswith(("#", "data:,"))), (name, value)
+    found = re.search(r'id="data">(.*?)</script>', page, re.DOTALL)
+    assert found and json.loads(found[1]) == made_up_document()
 
 
 def test_text_of_a_document_is_never_markup() -> None:
-    for page in (comparison_page(all_evil(made_up_document()), list(map(all_evil, OTHERS.values()))),
-                 sweep_page(all_evil(OTHERS["sweep"]))):
-        found = Reader(page)
-        assert "evil" not in found.tags and "onx" not in dict(found.attributes) and EVIL in found.text
+    found = Reader(comparison_page(all_evil(made_up_document())))
+    assert "evil" not in found.tags and "onx" not in dict(found.attributes) and EVIL in found.text
 
 
 def test_the_comparison_is_readable_without_scripts() -> None:
     document = made_up_document()
-    page = comparison_page(document, [])
+    page = comparison_page(document)
     text = Reader(page).text
     sentences = [document["noise"].removeprefix("Noise: b"), *(item["reason"] for item in document["advice"])]
     sentences += [verdict[key] for verdict in document["verdicts"] for key in ("sentence", "also", "caution")]
@@ -96,7 +93,7 @@ def test_conclusions_have_headings_and_come_first() -> None:
         "suitability": [{"question": "enough cores", "sentence": "enough cores: no (2, of at least 8)."},
                         {"question": "accept on every loop", "sentence": "accept on every loop: no (it lacks enough cores)."}],
         "scenarios": [{"scenario": "Short connections", "model": None, "sentence": 'Short connections: not measured.'}]}
-    page = comparison_page(document, [])
+    page = comparison_page(document)
     places = [page.index(part) for part in (
         'class="cards"', "<h2>Further conclusions</h2>", "<h3>By connection and handler</h3>", "Not measured.",
         "<h3>Should every loop accept", "No (it lacks enough cores).", "<li>enough cores", "<h3>How far equal runs differ</h3>",
@@ -107,25 +104,21 @@ def test_conclusions_have_headings_and_come_first() -> None:
 
 
 @pytest.mark.parametrize("command, parts", [
-    ("sweep", ["as published", "published 1 6,883 7,582 10,000", "thread_per_connection, 10", "Requests/s over connections"]),
-    ("study", ["reactor_pool, echo", "futex calls 0.160 0 tracepoints", "0.0336 0.156 % simulated"]),
+    ("sweep", ["as published", "| 1 | 6,883 | 7,582 | 10,000 |"]),
+    ("study", ["reactor_pool, echo", "futex calls | 0.160 | 0 | tracepoints", "0.0336 | 0.156 % | simulated"]),
     ("contention", ["asio-shared, 8 threads", "350,000 requests/s with one io_context for all threads, 900,000 and more"]),
-    ("memlat", ["L1 16 KiB 1.19 ns", "CPU 0 to CPU 1 one line 49.1 ns 3 rounds: 48.3 ns to 160 ns", "Not known: whether"]),
-    ("allocators", ["loop_per_thread (jemalloc) 32,848", "No allocator can be told apart", "kv-set", "28 %"]),
-    ("shm", ["latency, 1 connection p50", "eventfd 50.0 µs 90.0 µs", "shm, spinning 400 ns 900 ns 1,900,000",
-             "idle, 1,000 connections user space segment", "tcp, asleep 240 0 5,200",
+    ("memlat", ["L1 | 16 KiB | 1.19 ns", "CPU 0 to CPU 1 | one line | 49.1 ns | 3 rounds: 48.3 ns to 160 ns", "whether"]),
+    ("shm", ["latency, 1 connection | p50", "eventfd | 50.0 us | 90.0 us", "shm, spinning | 400 ns",
+             "idle, 1,000 connections | user space | segment", "tcp, asleep | 240 | 0 | 5,200",
              "latency: shm, spinning: p50 of 0.400"]),
-    ("accept", ["loop_per_thread (reuse_port)", "local", "52 %", "1.02"]),
-    ("peers", ["single_reactor (coroutine)", "hand-written epoll", "libuv 150,000"]),
-    ("forecast", ["A forecast, not a measurement", "8 of 40 throughputs within 15 %", "Published: Fastsocket", "-93 %"]),
-    ("soak", ["single_reactor, echo, from the first to the last quarter: memory grew by 0.1 %", "Memory of the server", "20 s",
-              "CPU of each core, single_reactor, echo", "40 % 50 % 70 % 100 % 20 s 41 s"]),
-    ("stress", ["Under stress: descriptors", "waiting (must be 10) 10 10", "(at most 100) 8.15 ms 250 ms (not met)",
+    ("stress", ["| descriptors |", "waiting (must be 10) | 10 | 10", "(at most 100) | 8.15 ms | 250 ms (not met)",
                 "FAILED: the"])])
-def test_sections_of_other_commands(command: str, parts: list[str], tmp_path: pathlib.Path) -> None:
+def test_tables_of_commands(command: str, parts: list[str], tmp_path: pathlib.Path) -> None:
     (tmp_path / "other.json").write_text(json.dumps(OTHERS[command]))
-    text = Reader(section(read_other(str(tmp_path / "other.json")), "o")["html"]).text
-    for part in [f"quintet-bench {command} · made up · 2 cores · 2026-11-23 04:00", *parts]:
+    _, found = read_section(str(tmp_path / "other.json"))
+    text = "".join(table(heads, rows) for heads, rows in found.tables) + "\n".join([
+        *(row["label"] for row in found.rows), *found.before, *found.after])
+    for part in parts:
         assert part in text, f"{part} is not in: {text}"
     assert set(OTHERS) == set(SECTIONS)
 
@@ -135,26 +128,24 @@ def test_sections_of_other_commands(command: str, parts: list[str], tmp_path: pa
     ('{"command": "compare", "results": []}', "has no section; there are those of sweep, study, contention"),
     ('{"command": "study", "study": {}}', '"study" does not have the format'), ('{"command": "sweep"}', 'no "results"'),
     ('{"command": "memlat", "results": [1]}', '"results" does not have the format'),
-    ('{"command": "peers", "summary": [{"workload": "echo", "peer": "x", "requests_per_s": "5"}]}', "not have the format")])
+    ('{"command": "shm", "summary": [{"workload": "echo", "peer": "x", "requests_per_s": "5"}]}', "not have the format")])
 def test_files_without_a_section_are_refused(text: str, why: str, tmp_path: pathlib.Path) -> None:
     (tmp_path / "bad.json").write_text(text)
     with pytest.raises(ValueError, match=f"bad.json: .*{re.escape(why)}"):
-        read_other(str(tmp_path / "bad.json"))
+        read_section(str(tmp_path / "bad.json"))
 
 
 def test_a_summary_that_is_not_in_the_file_is_made_of_its_runs(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "runs.json"
-    path.write_text(json.dumps({"command": "accept", "results": [made_up(requests_per_s=speed) for speed in (10, 30)]}))
-    assert read_other(str(path))["summary"][0]["requests_per_s"] == 20
+    path.write_text(json.dumps({"command": "shm", "results": [made_up(requests_per_s=speed) for speed in (10, 30)]}))
+    assert read_section(str(path))[0]["summary"][0]["requests_per_s"] == 20
     with pytest.raises(ValueError, match="cannot read nowhere: No such file"):
-        read_other("nowhere")
+        read_section("nowhere")
 
 
 def test_curves() -> None:
     points = [Point(0, 100, [90, 120], ""), Point(1, 10, [10, 10], ""), Point(1, 0, [0, 0], "")]
-    c = Curves("p50_us", ["1", "2"], [Line("a", "m1", "", "", points)], smooth=True)
+    c = Curves("p50_us", ["1", "2"], [Line("a", "m1", "", "", points)])
     assert c.lines[0].points == points[:2] and c.ticks() == [10, 20, 50, 100]       # a logarithmic scale has no zero
     assert 0 <= c.y(120) < c.y(10) <= c.height and (c.x(0), c.x(1)) == (25, 75)
-    assert f"{c.x(1 / 3)},{c.y(25)}" in c.path(points[:2]) and c.path([]) == ""     # a third of the way from 1/100 to 1/10
-    assert 'class="lead m2"' in sweep_page(OTHERS["sweep"])
-    assert "Nothing was measured" in sweep_page({**OTHERS["sweep"], "summary": [], "leads": [], "verdicts": []})
+    assert c.path(points[:2]) == f"25.0,{c.y(100)} 75.0,{c.y(10)}" and c.path([]) == ""

@@ -2,20 +2,17 @@
 """`quintet-bench compare`: plan, table, JSON and page."""
 import argparse
 import dataclasses
-import functools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..advice import advise, peer_ratios, suitability
 from ..advice_machine import advise_scenarios
 from ..build import Build
-from ..errors import UsageError
 from ..experiment import Experiment, Work
 from ..measuring import run_plan
-from ..options import Parser
+from ..options import Parser, output_file
 from ..plan import Settings, UsualRuns, contenders_of
 from ..results import Combination, Document, read_document, summarise, workload_names
-from ..soak import Soak, series_of, soak_duration, windows_of
 from ..table import SPREAD, Column, rows_text, title_line
 from ..text import grouped, joined, mebibytes, micros, significant
 from ..verdict import CPU, SPEED, compute_verdict
@@ -83,47 +80,31 @@ def options(parser: Parser, build: Build) -> None:
     parser.option("--workloads", build.workload_list, f"comma-separated (default: {DEFAULT_LIST}; {QUICK_LIST} with --quick)")
     parser.flag("--no-peers", "do not measure the hand-written servers")
     parser.flag("--no-counters", "do not count system calls")
-    parser.option("--soak", soak_duration, "no rounds: measure each model for this long on one server, in windows, at most 60 "
-                  "(default workload: echo)")
     parser.option("--from", str, "do not measure; show an earlier --json file", metavar="FILE", dest="from_file")
-    parser.option("--with", str, "add a section to the report: a --json file of another command; repeatable",
-                  metavar="FILE", dest="with_files", action="append", default=[])
+    parser.option("--html", output_file, "write the report, a self-contained HTML page, to this file", metavar="FILE")
 
 
 def plan(arguments: argparse.Namespace, build: Build) -> Work:
-    soak_s, page = arguments.soak, None
-    if soak_s and (wrong := [name for name in ("rounds", "duration", "within", "from_file") if getattr(arguments, name)]):
-        raise UsageError(f"--soak and --{wrong[0].removesuffix('_file')} exclude each other")
-    usual = "echo" if soak_s else QUICK_LIST if arguments.quick else DEFAULT_LIST
-    who = contenders_of(arguments.models, not arguments.no_peers and not soak_s, engine=arguments.engine)
-    if arguments.with_files and not arguments.html:
-        raise UsageError("--with: it adds sections to the report; give --html as well")
-    others = list[dict[str, Any]]()
+    who = contenders_of(arguments.models, not arguments.no_peers, engine=arguments.engine)
+    page: Callable[[dict[str, Any]], str] | None = None
     if arguments.html:  # before the runs, so that a missing package fails early
-        from ..report.page import comparison_page, read_other
-        others += map(read_other, arguments.with_files)
-        page = functools.partial(comparison_page, others=others)
+        from ..report.page import comparison_page
+        page = comparison_page
 
     def perform(s: Settings) -> tuple[Document, dict[str, Any], str]:
         if arguments.from_file:
             earlier = read_document(arguments.from_file)
             figures = compose(earlier)  # the command that measured has told its failures
             return dataclasses.replace(earlier, results=[]), figures, console_table(earlier, figures)
-        with Soak() as soak:
-            document = run_plan("soak", s, build, soak.measure) if soak_s else run_plan("compare", s, build)
-        figures, text = compose(document), ""
-        if soak_s:
-            figures["soak"] = series_of(document.results)
-            others.append({key: figures[key] for key in ("command", "environment", "settings", "noise", "soak")})
-            text = "".join(f"  -> {one['sentence']}\n" for one in figures["soak"])
-        return document, figures, console_table(document, figures) + text
-    return Work(perform, {"workloads": arguments.workloads or build.workload_list(usual), "contenders": who,
-                          "counters": not arguments.no_counters, **(windows_of(soak_s) if soak_s else {})}, page)
+        document = run_plan("compare", s, build)
+        figures = compose(document)
+        return document, figures, console_table(document, figures)
+    works = arguments.workloads or build.workload_list(QUICK_LIST if arguments.quick else DEFAULT_LIST)
+    return Work(perform, {"workloads": works, "contenders": who, "counters": not arguments.no_counters}, page)
 
 
 EXPERIMENT = Experiment(
     "compare", UsualRuns(3, 1.0, 0.2), UsualRuns(3, 0.4, 0.1), plan, demands="peer_ratios", options=options,
-    shared=("--models",), within=True, server=True, page="comparison_page",
+    shared=("--models",), within=True, server=True,
     examples=("--quick", "--workloads echo,cpu:500us --rounds 5 --json results.json --html report.html",
-              "--soak 10min --models 2,4 --json soak.json --html soak.html",
-              "--from results.json --with sweep.json --with study.json --html report.html"))
+              "--from results.json --html report.html"))

@@ -262,8 +262,8 @@ def plan(arguments: argparse.Namespace, build: Build) -> Plan:
 
 EXPERIMENT = Experiment(
     "sweep", UsualRuns(3, 0.5, 0.1), UsualRuns(3, 0.2, 0.1), plan, compose, table, "shape", options, within=True, server=True,
-    page="sweep_page", examples=(
-        "connections --json connections.json --html connections.html",
+    examples=(
+        "connections --json connections.json",
         "handler-us --workload blocking --values 0,200,1000 --rounds 5",
         "connections --values 100,300 --models 2 --client epoll,blocking",
         "connections --values 1,100 --models 2 --pinning on,off", "size --models all --within 2min"),

@@ -3,7 +3,6 @@
 plot is as wide as the page allows and its text keeps its size."""
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import re
@@ -56,10 +55,9 @@ class Curves:
     """Lines over named places, on a logarithmic scale."""
     height = 250                        # of the area, in pixels
 
-    def __init__(self, key: str, places: list[str], lines: list[Line], smooth: bool = False) -> None:
-        self.key, self.places, self.smooth = key, places, smooth
+    def __init__(self, key: str, places: list[str], lines: list[Line]) -> None:
+        self.key, self.places = key, places
         self.lines = [line._replace(points=[p for p in line.points if p.range[0] > 0]) for line in lines]
-        self.marks: list[tuple[float, str]] = []  # vertical lines: place and tint
         values = [value for line in self.lines for p in line.points for value in p.range]
         self.low, self.high = (min(values) / 1.3, max(values) * 1.3) if values else (0, 0)
 
@@ -76,12 +74,7 @@ class Curves:
         return [tick for decade in decades for step in steps if self.low <= (tick := step * 10.0 ** decade) <= self.high]
 
     def path(self, points: list[Point]) -> str:
-        """`smooth`: between two points the reciprocal is straight, so that lines cross where crossings are computed."""
-        parts = [i / 12 for i in range(1, 13)] if self.smooth else [1.0]
-        way = [(p.place, p.value) for p in points[:1]]
-        way += [(p.place + t * (q.place - p.place), 1 / ((1 - t) / p.value + t / q.value))
-                for p, q in itertools.pairwise(points) for t in parts]
-        return " ".join(f"{self.x(place)},{self.y(value)}" for place, value in way)
+        return " ".join(f"{self.x(p.place)},{self.y(p.value)}" for p in points)
 
 
 def percentiles(rows: list[Row], points: dict[str, str]) -> Curves:
