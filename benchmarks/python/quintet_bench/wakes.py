@@ -1,42 +1,21 @@
 # SPDX-License-Identifier: BSL-1.0
-"""Counts the wake-ups of a server's threads to accept: by the scheduler's tracepoint, or else by strace."""
-import contextlib
+"""Counts the wake-ups of a server's threads to accept, by the scheduler's tracepoint."""
 import functools
 import os
 import re
 import subprocess
 import tempfile
-import time
 
-from . import strace
-from .child import Child
 from .errors import RunError
-from .runner import PATIENCE_S
 from .study.perf_tool import perf_output
 
-SCHEDULER = "by the tracepoint sched_wakeup"
 EVENTS = "sched:sched_wakeup,syscalls:sys_*_accept*,syscalls:sys_*_epoll_*wait*"
 EVENT = re.compile(r"^ *(\d+) +(?:sched|syscalls):(?:sys_)?(\w+): (.*)$", re.MULTILINE)
-TRACED = "epoll_wait,epoll_pwait,epoll_pwait2,accept,accept4"
-CALL = re.compile(r"^(\[pid +\d+\] )?(<\.\.\. )?(epoll_|accept).*?(?:\) = (-?\d+)[^=\n]*)?$", re.MULTILINE)
-
-
-def count_calls(trace: str) -> tuple[int, int]:
-    """Returns accepted connections, and wake-ups: returns from epoll_wait that are followed by accept, successful or not.
-    A call has two lines if another thread's call came in between."""
-    accepted = wakes = 0
-    woken: set[str] = set()             # threads that have made no accept call since then
-    for thread, resumed, call, value in CALL.findall(trace):
-        if call == "accept":
-            wakes += not resumed and thread in woken
-            accepted += int(value or -1) >= 0
-        (woken.add if call == "epoll_" and int(value or -1) > 0 else woken.discard)(thread)
-    return accepted, wakes
 
 
 def count_events(trace: str, threads: set[str]) -> tuple[int, int]:
-    """The same from the lines of `perf script`. A wake-up in epoll_wait that finds nothing there counts, too: the kernel lets
-    the thread sleep again, and strace does not see it."""
+    """Returns accepted connections, and wake-ups to accept, from the lines of `perf script`. A wake-up in epoll_wait that finds
+    nothing there counts, too: the kernel lets the thread sleep again, which no system call shows."""
     accepted = wakes = 0
     woken, returned = set[str](), set[str]()
     waiting = {thread for thread, event, _ in EVENT.findall(trace) if "epoll" in event} & threads
@@ -64,19 +43,16 @@ def _trace(command: list[str]) -> str:
 
 
 @functools.cache
-def method() -> str | None:
-    """Says how wake-ups can be counted here; None: not at all, see strace.obstacle()."""
-    with contextlib.suppress(RunError, OSError, subprocess.SubprocessError):
+def obstacle() -> str | None:
+    """Says why wake-ups cannot be counted here; None: they can."""
+    try:
         _trace(["true"])
-        return SCHEDULER
-    return None if strace.obstacle() else "by strace"
+        return None
+    except (RunError, OSError, subprocess.SubprocessError) as error:
+        return str(error)
 
 
 def count(server: int, client: list[str]) -> tuple[int, int]:
-    """Runs the client, and returns what count_calls() or count_events() does."""
-    if method() == SCHEDULER:
-        threads = set(os.listdir(f"/proc/{server}/task"))
-        return count_events(_trace(client), threads)
-    with strace.attached(server, TRACED) as trace, Child("the client", client) as child:
-        child.wait(time.monotonic() + PATIENCE_S)
-        return count_calls(trace.errors())
+    """Runs the client, and returns what count_events() does."""
+    threads = set(os.listdir(f"/proc/{server}/task"))
+    return count_events(_trace(client), threads)

@@ -13,7 +13,6 @@ refused '"line" is not allowed; it must be one of: lines, spread, slice, spin-sh
   forecast --assume line=3
 refused '--assume: "2" is not a number from 0 to 1' forecast --assume lines=3,spread=2
 refused '"" is not a number from 0 to 1000' forecast --assume lines
-refused '--patience' forecast --patience 1ms
 refused '--rounds' forecast --rounds 0
 "$bench" forecast --help | grep -qF 'quintet-bench forecast --cores' || fail '--help has no example'
 

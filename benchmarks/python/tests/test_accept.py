@@ -13,38 +13,13 @@ from quintet_bench.errors import RunError, UsageError
 from quintet_bench.machine import allowed_cpus
 from quintet_bench.plan import Contender, Run, Settings
 from quintet_bench.results import Document, Result, summarise
-from quintet_bench.wakes import count_calls, count_events
+from quintet_bench.wakes import count_events
 from quintet_bench.web import NGINX_FILE, installed, nginx_command
-
-SERVED = """strace: Process 7 attached
-[pid 7] epoll_wait(12,  <unfinished ...>
-[pid 8] <... epoll_wait resumed>[...], 256, -1) = 1
-[pid 7] <... epoll_wait resumed>[...], 256, -1) = 1
-[pid 7] accept4(14, NULL, NULL, SOCK_CLOEXEC) = 16
-[pid 8] epoll_wait(9, [...], 256, -1) = 1
-[pid 7] accept4(14, NULL, NULL, SOCK_CLOEXEC) = 17
-[pid 7] accept4(14, NULL, NULL, SOCK_CLOEXEC) = -1 EAGAIN (Resource temporarily unavailable)
-[pid 7] epoll_wait(12,  <unfinished ...>
-"""
-HERD = """[pid 7] <... epoll_wait resumed>[...], 256, -1) = 1
-[pid 8] <... epoll_pwait resumed>[...], 256, -1, NULL, 8) = 1
-[pid 7] accept4(14, NULL, NULL, SOCK_CLOEXEC <unfinished ...>
-[pid 8] accept4(14, NULL, NULL, SOCK_CLOEXEC) = -1 EAGAIN (Resource temporarily unavailable)
-[pid 7] <... accept4 resumed>) = 16
-[pid 9] epoll_wait(9, [], 256, 5) = 0
-[pid 9] accept4(14, NULL, NULL, SOCK_CLOEXEC) = -1 EAGAIN (Resource temporarily unavailable)
-"""
-ALONE = "epoll_wait(5, [...], 512, -1) = 1\naccept4(3, NULL, NULL, SOCK_CLOEXEC) = 6\n"  # without a pid
 
 
 def shown(results: list[Result]) -> str:
     document = Document("accept", "", {}, {}, results)
     return table(summarise(results), document.figures() | compose(document))
-
-
-@pytest.mark.parametrize("trace, accepted, wakes", [(SERVED, 2, 1), (HERD, 1, 2), (ALONE, 1, 1)])
-def test_who_wakes_to_accept(trace: str, accepted: int, wakes: int) -> None:
-    assert count_calls(trace) == (accepted, wakes)
 
 
 @pytest.mark.parametrize("lines, accepted, wakes", [

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
 """Working sets that show their cache, and the tables and ratios of memlat, hash, merging and contention."""
-import json
 import pathlib
 
 import pytest
@@ -11,7 +10,6 @@ from quintet_bench.commands import contention, memlat, merging
 from quintet_bench.commands import hash as hashing
 from quintet_bench.commands.hash import conclude
 from quintet_bench.commands.memlat import read_caches, working_sets
-from quintet_bench.errors import UsageError
 from quintet_bench.machine import allowed_cpus
 from quintet_bench.plan import Contender, Run, Settings
 from quintet_bench.results import Document, summarise
@@ -136,20 +134,6 @@ def test_contention_compares_within_rounds_and_thread_counts(kind: str, each: st
     two, eight = (table.index(f"-> {threads} threads: {each} has {threads}.00 times") for threads in (2, 8))
     assert two < eight and part in table
     assert document["ratios"][0].items() > {"threads": 2, "metric": "requests_per_s", "median": 2, "min": 2, "max": 2}.items()
-
-
-def test_contention_shows_a_forecast_for_24_cores_as_such(tmp_path: pathlib.Path) -> None:
-    path = tmp_path / "forecast.json"
-    path.write_text(json.dumps({"shapes": [{"name": "io_context", "rows": [
-        {"threads": 40, "cores": cores, "ratio": cores / 10} for cores in (8, 24)]}]}))
-    results = [made_up(peer="asio-shared", loops=2, requests_per_s=1)]
-    document = Document("contention", "", {}, {}, results)
-    figures = document.figures() | contention.compose(document) | {"forecast": contention.foreseen(str(path))}
-    text = contention.table(summarise(results), figures)
-    assert "-> forecast, not measured: 40 threads on 24 cores: an io_context each has 2.40 times" in text and "0.80" not in text
-    path.write_text('{"results": []}')
-    with pytest.raises(UsageError, match="has no such forecast"):
-        contention.foreseen(str(path))
 
 
 @pytest.mark.parametrize("peer, model, servers", [("kv-separate", "single_reactor", 2), ("kv-shared", "loop_per_thread", 1)])

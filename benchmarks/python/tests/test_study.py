@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSL-1.0
 """What is made of the output of perf and cachegrind, of /proc, and of their figures."""
-import json
 import os
 import pathlib
 import re
-from typing import Any
 
 import pytest
 from conftest import HERE
@@ -12,11 +10,11 @@ from conftest import HERE
 from quintet_bench.errors import RunError
 from quintet_bench.foreign import OF_THREADS, sample, spent_between
 from quintet_bench.results import Document
-from quintet_bench.study import kv, sharing
+from quintet_bench.study import kv
 from quintet_bench.study.passes import cachegrind_counts, machine_caches
 from quintet_bench.study.perf_stat import failure, parse, problems
 from quintet_bench.study.perf_tool import hot_functions, lock_waits, per_request
-from quintet_bench.study.report import BEFORE, cache, changes, new_subject, read_study, study_table, subject_json
+from quintet_bench.study.report import BEFORE, cache, changes, new_subject, study_table
 
 
 def recorded(name: str) -> str:
@@ -97,13 +95,13 @@ def test_samples_of_a_process() -> None:
         sample(0x7ffffff0)
 
 
-def test_the_table_has_published_rows_and_the_sign_of_the_change(tmp_path: pathlib.Path) -> None:
+def test_the_table_has_published_rows_and_the_sign_of_the_change() -> None:
     subjects = [new_subject("echo", server) | {"cache_source": "hardware", "caches": [
         cache(100_000, count, cpu_s=1.5, elapsed_s=2.0, requests=10_000) for count in misses]} for server, misses in (
             (BEFORE, (5000, 5200)), ("loop_per_thread", (4000, 4100)), ("loop_per_thread_pool", (5100, 6000)))]
     subjects[0]["figures"] = {"futex_per_request": [0.1, 0.11, 0.12], "migrations_per_request": [0.004]}
-    document, file = Document("study", "1", {}, {}, []), tmp_path / "study.json"
-    table = re.sub(" +", " ", study_table(document, subjects, ["hardware counters: none"], []))
+    document = Document("study", "1", {}, {}, [])
+    table = re.sub(" +", " ", study_table(document, subjects, ["hardware counters: none"]))
     for part in ("5.200 % 1.50 2.00 10.0 0.520", "4.765 % - 126.84", "3.787 % - 99.50", "-0.98 published: MongoDB",
                  "4.00 failed failed /proc/PID/task/*/sched", "Not measured:\n hardware counters: none\n",
                  "to loop_per_thread the miss rate falls from 5.200 % to 4.100 %; the number of misses for a request falls",
@@ -111,26 +109,6 @@ def test_the_table_has_published_rows_and_the_sign_of_the_change(tmp_path: pathl
                  "the miss rate falls from 4.765 % to 3.787 %."):
         assert part in table, f"{part} is not in\n{table}"
     assert "page faults" not in table and changes(subjects[1:]) == []
-    file.write_text(json.dumps({"command": "study", "results": [], "study": list(map(subject_json, subjects))}))
-    subjects[0]["figures"] = {"futex_per_request": [0.22]}
-    again = study_table(document, subjects[:1], [], read_study(str(file)))
-    assert "2.000" in again and f"{BEFORE}, before" in again
-    file.write_text('{"command": "study", "results": [], "study": [{"workload": "a"}]}')
-    with pytest.raises(ValueError, match="does not have the format"):
-        read_study(str(file))
-
-
-@pytest.mark.parametrize("misses, references, obstacle, said", [
-    ((0.5, 0.5), 0.6, None, "Found by hardware counters: 0.500 cache misses"), ((0.001, 0.001), 0.6, None, "Found by"),
-    ((0.001, 0.001), 0.002, None, "Not found, though"), ((0.5, 0.001), 0.002, None, "Not found, though"),
-    ((None, None), None, "no perf", "without hardware counters: no perf.\ncachegrind does not")])
-def test_planted_false_sharing(misses: tuple[Any, Any], references: float | None, obstacle: str | None, said: str) -> None:
-    rounds = [{"adjacent": {sharing.NS: 50 * slow, sharing.MISSES: miss, sharing.REFERENCES: references},
-               "padded": {sharing.NS: 5 * slow, sharing.MISSES: miss and 0.001, sharing.REFERENCES: miss and 0.002}}
-              for slow, miss in zip((1, 2), misses)]
-    found = sharing.compose([0, 1], 1_000_000, rounds, obstacle)
-    assert said in sharing.table(found) and "10.0 times as long" in found["sentence"] and found["time_ratio"]["median"] == 10
-    assert sharing.compose([0, 1], 1_000_000, [], obstacle)["sentence"] == "Nothing was measured."
 
 
 def test_commands_of_kv() -> None:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from .. import strace, wakes
+from .. import wakes
 from ..build import Build, Workload
 from ..child import Child
 from ..demands import Verdict, at_most, demand
@@ -81,7 +81,7 @@ def measure_accept(prefork: str, closing: str, result: Result, s: Settings, run:
         with Child("the server", server_command(s, run, result) + counters) as server:
             address = await_listening(server, result)
             load_short(result, s, run, server, address, "--close", closing)
-            if run.counting and wakes.method():
+            if run.counting and not wakes.obstacle():
                 _count_wakes(result, s, server, address)
             server.kill(signal.SIGTERM)
             server.wait(time.monotonic() + PATIENCE_S)
@@ -224,12 +224,12 @@ def plan(arguments: argparse.Namespace, build: Build) -> Plan:
         if not nginx:
             raise UsageError("--nginx: nginx is not installed; apt-get install nginx")
         measure = functools.partial(measure_http, nginx, example_program(build, "http_hello", arguments.http_hello))
-    if counters and not wakes.method():
-        print(f"Wake-ups are not counted: {strace.obstacle()}.", file=sys.stderr)
+    if counters and wakes.obstacle():
+        print(f"Wake-ups are not counted: {wakes.obstacle()}.", file=sys.stderr)
     raise_file_limit()
     return Plan({"workloads": works, "contenders": who, "shared_cpus": True, "counters": counters}, measure,
                 about={"preset": arguments.preset, "close": closing, "http": arguments.nginx,
-                       "wakes": wakes.method() if counters else None})
+                       "wakes": counters and not wakes.obstacle()})
 
 
 EXPERIMENT = Experiment(

@@ -15,7 +15,7 @@ from ..options import Parser, list_of, number_in, one_of
 from ..plan import Contender, UsualRuns
 from ..published import PUBLISHED
 from ..redis_load import SET, RedisPrograms, measure_kv_servers
-from ..results import Combination, Document, read_json
+from ..results import Combination, Document
 from ..runner import Measure, measure_load
 from ..table import SPREAD, Column, Layout, arrows, failure_remarks
 from ..text import grouped, micros, significant
@@ -30,15 +30,6 @@ COLUMNS: tuple[Column, ...] = (
     ("requests/s", 11, "requests_per_s", grouped), SPREAD, ("p50", 10, "p50_us", micros), ("p99.9", 10, "p999_us", micros),
     ("CPU/req", 10, "server_cpu_us_per_request", micros), ("futex", 9, "futex_per_request", significant),
     ("syscalls", 10, "syscalls_per_request", significant))
-
-
-def foreseen(path: str) -> list[dict[str, Any]]:
-    """What a --json file of `forecast` says about one io_context and about one each on 24 cores, which need not be here."""
-    rows = [row for shape in read_json(path).get("shapes", ()) if shape["name"] == "io_context" for row in shape["rows"]]
-    if not rows:
-        raise UsageError(f"--forecast: {path} has no such forecast; quintet-bench forecast --json FILE writes one")
-    return [row | {"sentence": f"forecast, not measured: {row['threads']} threads on {row['cores']} cores: an io_context each "
-                   f"has {row['ratio']:.2f} times the requests/s of one io_context"} for row in rows if row["cores"] == 24]
 
 
 def compose(document: Document) -> dict[str, Any]:
@@ -62,7 +53,7 @@ LAYOUT = Layout(lambda row: COLUMNS, 42, lambda row: f"  {row.first['loops']:>4}
 
 def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
     rows = sorted(summary, key=lambda row: (row.first["loops"], not row.first["peer"].endswith("-shared")))
-    return (LAYOUT.text(rows) + arrows([*figures["ratios"], *figures.get("forecast", ())])
+    return (LAYOUT.text(rows) + arrows(figures["ratios"])
             + f"\nPublished: {figures['published']['sentence']}.\n{figures['noise']}\n")
 
 
@@ -71,29 +62,24 @@ def options(parser: Parser, build: Build) -> None:
                   "many kv with one loop, each on a CPU of its own (default: io_context)", default="io_context")
     parser.option("--threads", list_of(number_in(1, 1024)),
                   "comma-separated numbers of threads (default: 1,2,4,8,16,40; 2,40 with --quick; of kv the number of CPUs)")
-    parser.option("--forecast", str, "add what this --json file of quintet-bench forecast says about 24 cores", metavar="FILE")
 
 
 def plan(arguments: argparse.Namespace, build: Build) -> Plan:
     cpus, kv = len(allowed_cpus()), arguments.of == "kv"
     counts = arguments.threads or ((cpus,) if kv else (2, 40) if arguments.quick else (1, 2, 4, 8, 16, 40))
-    if kv and arguments.forecast:
-        raise UsageError("--forecast: it knows io_context only, not kv")
     if kv and max(counts) > cpus:
         raise UsageError(f"--threads: {max(counts)} servers need a CPU each, and there are {cpus}")
-    forecast = foreseen(arguments.forecast) if arguments.forecast else []
     base = SET if kv else build.workload("echo")
     measure: Measure = measure_load
     if kv:
         measure = functools.partial(measure_kv_servers, RedisPrograms.find(build, arguments.kv, with_server=False))
     works = [base.but(threads=threads, connections=arguments.connections or base.connections) for threads in counts]
     who = [Contender(peer=peer) for peer in NAMES if peer.startswith("kv") == kv]
-    return Plan({"workloads": works, "contenders": who, "shared_cpus": True, "counters": not kv}, measure,
-                more={"forecast": forecast})
+    return Plan({"workloads": works, "contenders": who, "shared_cpus": True, "counters": not kv}, measure)
 
 
 EXPERIMENT = Experiment(
     "contention", UsualRuns(5, 0.5, 0.1), UsualRuns(3, 0.2, 0.1), plan, compose, table, "ratios", options,
     shared=("--connections",), programs=("kv",), within=True,
-    examples=("--json contention.json", "--forecast forecast.json", "--threads 2,40 --connections 1000 --rounds 9",
+    examples=("--json contention.json", "--threads 2,40 --connections 1000 --rounds 9",
               "--of kv --rounds 9"))

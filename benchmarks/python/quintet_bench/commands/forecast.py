@@ -10,7 +10,7 @@ from ..errors import RunError, UsageError
 from ..experiment import Experiment, Work
 from ..forecast.costs import ASSUMPTIONS, MachineCosts
 from ..machine import allowed_cpus
-from ..options import Parser, list_of, number_in, one_of, parse_duration, real_in, run_duration
+from ..options import Parser, list_of, number_in, one_of, parse_duration, real_in
 from ..plan import Settings, UsualRuns
 from ..probe import probe
 from ..results import Document
@@ -41,8 +41,6 @@ def options(parser: Parser, build: Build) -> None:
     parser.option("--handler", parse_handler, "time that a handler computes, besides the echo (default: 200us)", default=200.0)
     parser.option("--assume", list_of(parse_assumption), "set what two CPUs cannot show, as in lines=10,away=200: "
                   f"{', '.join(ASSUMPTIONS)}; the list of costs explains them", default=[])
-    parser.option("--patience", run_duration, "wait at most this long in all for other programs to be idle, and repeat runs "
-                  "that they disturbed (default: do not wait)", default=0.0)
 
 
 def plan(arguments: argparse.Namespace, build: Build) -> Work:
@@ -50,14 +48,12 @@ def plan(arguments: argparse.Namespace, build: Build) -> Work:
     if len(cpus) < 2:
         raise RunError("measuring costs takes two CPUs, and this process may use only one")
     from ..forecast.findings import conclude, table     # before the runs, because they need a package
-    from ..forecast.runs import Patience, observe
+    from ..forecast.runs import observe
 
     def perform(s: Settings) -> tuple[Document, dict[str, Any], str]:
-        patience = Patience(arguments.patience)
-        patience.wait()
         probes = [probe(s.program, ["costs", "--cpus", f"{cpus[0]},{cpus[1]}"], 0.02 if s.quick else 0.05) for _ in range(3)]
         costs = dataclasses.replace(MachineCosts.of_probes(probes), **dict(arguments.assume))
-        document, runs = observe(s, build, patience, costs)
+        document, runs = observe(s, build, costs)
         if not document.interrupted:
             print("Simulating, which takes about half a minute.", file=sys.stderr, flush=True)
         figures = conclude(document, costs, runs, arguments.cores, arguments.connections, arguments.handler)

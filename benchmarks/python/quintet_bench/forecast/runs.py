@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import glob
-import os
 import time
 from typing import Any
 
 import numpy as np
 
 from ..build import Build
-from ..errors import RunError
-from ..foreign import sample, spent_between
 from ..machine import allowed_cpus, cpu_text, read_text
 from ..measuring import run_plan
 from ..plan import Run, Settings, contenders_of, place
@@ -38,20 +35,8 @@ def _worker_s(pid: int) -> np.ndarray:
     return np.array([time.monotonic(), sum(int((read_text(task + "schedstat") or "0").split()[0]) for task in tasks) / 1e9])
 
 
-class Patience(Observer):
-    """Waits for moments in which other programs are idle, up to a time limit in all."""
-
-    def __init__(self, left_s: float) -> None:
-        self.left_s = left_s
-
-    def wait(self) -> None:
-        while self.left_s > 0:
-            before = sample(os.getpid())
-            time.sleep(0.2)
-            spent = spent_between(before, sample(os.getpid()))
-            if spent["busy_s"] <= spent["wall_s"] * (os.cpu_count() or 1) * QUIET:
-                return
-            self.left_s -= 0.2
+class Workers(Observer):
+    """Takes the time of the server's workers."""
 
     def begin(self, pid: int) -> None:
         self._begun = _worker_s(pid)
@@ -60,23 +45,13 @@ class Patience(Observer):
         self._passed = _worker_s(pid) - self._begun
 
     def measure(self, result: Result, s: Settings, run: Run) -> None:
-        """Repeats disturbed and failed runs until the time limit. Adds "worker_us", the CPU of the workers for a request."""
+        """Adds "worker_us", the CPU of the workers for a request."""
         s = dataclasses.replace(s, shared_cpus=run.work.threads is not None)
         result |= zip(("server_cpus", "client_cpus"), map(cpu_text, place(s, run.work)))
         result["handler_us"] = run.work.cost_us or None
-        while True:
-            self.wait()
-            begun = time.monotonic()
-            try:
-                measure_load(result, s, run, self)
-                wall_s, worker_s = self._passed
-                result["worker_us"] = float(worker_s / wall_s) * 1e6 / result["requests_per_s"]
-                if self.left_s <= 0 or not is_disturbed(result):
-                    return
-            except RunError:
-                if self.left_s <= 0:
-                    raise
-            self.left_s -= time.monotonic() - begun
+        measure_load(result, s, run, self)
+        wall_s, worker_s = self._passed
+        result["worker_us"] = float(worker_s / wall_s) * 1e6 / result["requests_per_s"]
 
 
 def is_fitted(row: Row) -> bool:
@@ -101,14 +76,14 @@ def _row(rounds: list[Result]) -> Row:
             "spread": (max(speeds) - min(speeds)) / speed, **figures(speed, p50, p99, max(0.0, cpu - worker), worker, client)}
 
 
-def observe(s: Settings, build: Build, patience: Patience, costs: MachineCosts) -> tuple[Document, list[Row]]:
+def observe(s: Settings, build: Build, costs: MachineCosts) -> tuple[Document, list[Row]]:
     """Performs all runs."""
     plan = [(*run, None) for run in (*FITTED_RUNS, *HELD_OUT)] + [(*run, len(allowed_cpus())) for run in SHARED]
     # Of kind echo, so that server and client have CPUs of their own.
     s.workloads = [build.workload(name).but(connections=n, threads=cpus, kind="echo") for name, n, cpus in plan]
     s.workloads.append(build.workload("short"))
     s.contenders = contenders_of(list(MODELS), False)
-    document = run_plan("forecast", s, build, patience.measure)
+    document = run_plan("forecast", s, build, Workers().measure)
     runs: dict[tuple[Any, ...], list[Result]] = {}
     for r in filter(lambda r: not r["error"], document.results):
         runs.setdefault((r["workload"], r["connections"], r["loops"] > 1, r["model"]), []).append(r)

@@ -63,7 +63,7 @@ class Study:
         if self._no_hardware:
             self.tell(f"hardware counters: {self._no_hardware}")
             self.tell("false sharing between cores: only hardware counters show it; a simulation has one cache for all threads "
-                      "(study --false-sharing plants one)")
+                      "(probe false-sharing plants one)")
         s.counters = not kv
         no_strace = strace.obstacle() if build.call_counter else None
         if kv:

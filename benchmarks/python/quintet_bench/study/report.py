@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..demands import Verdict, at_most, demand
-from ..results import Document, Sample, number, read_json
-from ..statistics import ratio_interval
+from ..results import Document, Sample, number
 from ..table import Format, aligned, placement_text, shape_text
-from ..text import grouped, micros, percent, significant
+from ..text import grouped, micros, significant
 
 Subject = dict[str, Any]                # "figures": by key a list with a value for each round
 STATUS, OWN_RUN = "/proc/PID/task/*/status", ", in a run of its own"
@@ -92,9 +91,8 @@ def _figures_text(subjects: list[Subject]) -> str:
     return aligned(rows, left=(0, len(subjects) + 1))
 
 
-def _caches_text(subjects: list[Subject], earlier: list[Subject]) -> str:
-    ours = [c | {"server": s["server"] + suffix, "source": s["cache_source"]} for group, suffix in (
-        (earlier, ", before"), (subjects, "")) for s in group if (c := middle_round(s))]
+def _caches_text(subjects: list[Subject]) -> str:
+    ours = [c | {"server": s["server"], "source": s["cache_source"]} for s in subjects if (c := middle_round(s))]
     if not ours:
         return ""
     rows = ["last-level cache,references,misses,rate,CPU s,elapsed s,refs/req,misses/req,diff (pp),source".split(",")]
@@ -109,26 +107,13 @@ def _caches_text(subjects: list[Subject], earlier: list[Subject]) -> str:
     return "\n" + aligned(rows, left=(0, 9)) + "".join(f"  {sentence}\n" for sentence in told)
 
 
-def _against(now: Subject, then: Subject) -> str:
-    rows = [[now["server"], "before", "after", "ratio", "interval"]]
-    for key, title, times, form, _ in FIGURES:
-        both = then["figures"].get(key), now["figures"].get(key)
-        if all(both):
-            r = ratio_interval(both[1], both[0])
-            rows.append([title, *(form(statistics.median(values) * times) for values in both), f"{r.ratio:.3f}" if r else "-",
-                         f"{r.low:.3f} to {r.high:.3f} ({percent(r.confidence)})" if r else ""])
-    return "\n" + aligned(rows)
-
-
 def _block(title: str, rows: list[list[str]], left: tuple[int, ...]) -> str:
     return f"\n  {title}\n{aligned(rows, left)}" if rows else ""
 
 
-def study_table(document: Document, subjects: list[Subject], not_measured: list[str], earlier: list[Subject]) -> str:
+def study_table(document: Document, subjects: list[Subject], not_measured: list[str]) -> str:
     out = "".join(f"{shape_text(first)}{placement_text(first)}\n" for first in document.results[:1])
-    out += _figures_text(subjects) + _caches_text(subjects, earlier) + "".join(
-        _against(now, then) for then in earlier for now in subjects
-        if (now["server"], now["workload"]) == (then["server"], then["workload"]))
+    out += _figures_text(subjects) + _caches_text(subjects)
     for s in subjects:
         out += _block(f"{s['server']}: where its CPU time goes (perf record -e cpu-clock, in a run of its own)", [
             [f"{f['share'] * 100:.1f} %", f["symbol"][:70], "kernel" if f["in_kernel"] else f["object"]]
@@ -143,17 +128,3 @@ def subject_json(s: Subject) -> dict[str, Any]:
     return s | {"figures": {
         key: {"median": number(statistics.median(values)), "rounds": list(map(number, values)), "source": source}
         if (values := s["figures"].get(key)) else None for key, _, _, _, source in FIGURES}}
-
-
-def read_study(path: str) -> list[Subject]:
-    """Reads the subjects of an earlier --json file. Raises ValueError."""
-    value = read_json(path)
-    if value.get("command") != "study":
-        raise ValueError(f"{path}: it is of quintet-bench {value.get('command')}, not of study")
-    try:
-        return [new_subject(s["workload"], s["server"]) | {
-            "figures": {key: figure["rounds"] for key, figure in s["figures"].items() if figure},
-            "cache_source": s["cache_source"], "caches": [cache(c["references"], c["misses"]) | c for c in s["caches"]]}
-            for s in value["study"]]
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f'{path}: "study" does not have the format that this program writes: {error!r}') from error
