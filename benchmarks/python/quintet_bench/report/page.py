@@ -9,7 +9,7 @@ from markupsafe import Markup, escape
 
 from ..doc_sections import words
 from ..results import pretty
-from .figures import MODELS, complete, percentiles, shown, tint_of, tip
+from .figures import MODELS, complete, shown, tint_of, tip
 
 FOLDER = pathlib.Path(__file__).parent / "templates"
 TEMPLATES = jinja2.Environment(loader=jinja2.FileSystemLoader(FOLDER), autoescape=True, trim_blocks=True, lstrip_blocks=True,
@@ -27,9 +27,8 @@ def rich(text: object) -> Markup:
 
 
 TEMPLATES.filters |= {"plain": plain, "rich": rich, "words": words,
-                      "short": lambda text: re.sub(r"\.?0+(?= |$)", "", text) if "." in text else text,
                       "script_json": lambda value: Markup(pretty(value).replace("<", "\\u003c"))}  # nothing looks like markup
-TEMPLATES.globals |= {"percentiles": percentiles, "shown": shown, "tip": tip, "tint_of": tint_of, "models": MODELS,
+TEMPLATES.globals |= {"shown": shown, "tip": tip, "tint_of": tint_of, "models": MODELS,
                       "own": lambda name: Markup((FOLDER / name).read_text(encoding="utf-8"))}
 
 
@@ -42,14 +41,11 @@ def origin(document: dict[str, Any], beginning: str) -> str:
 def comparison_page(document: dict[str, Any]) -> str:
     """The page of a document as `compare --json` writes it."""
     rows = sorted(map(complete, document["summary"]), key=lambda row: row["tint"])  # peers after the models
-    legend = {row["label"]: row for row in rows}
-    for row in rows:
-        row["toggle"] = f"k{list(legend).index(row['label'])}"
     workloads = {name: [row for row in rows if row["workload"] == name]
                  for name in dict.fromkeys(row["workload"] for row in document["summary"])}
     ratios = [[r["workload"], r["model"], f"hand-written {r['peer']}", f"{r['median']:.2f} ({r['min']:.2f} to {r['max']:.2f})"]
               for r in document["peer_ratios"]]
     return TEMPLATES.get_template("comparison.html").render(
-        document=document, workloads=workloads, legend=list(legend.values()), ratios=ratios,
+        document=document, workloads=workloads, ratios=ratios,
         verdicts={verdict["workload"]: verdict for verdict in document["verdicts"]},
         origin=origin(document, "comparison of threading models"))

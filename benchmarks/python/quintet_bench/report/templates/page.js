@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// The page is complete without this. It shows a mark's figures at once, also where there is no pointer, and saves the data.
+// The page is complete without this. It shows a bar's figures at once, also where there is no pointer, and saves the data.
 'use strict';
 const tip = document.body.appendChild(document.createElement('div'));
 tip.className = 'tip';
-for (const mark of document.querySelectorAll('.bars li[title], .mark')) {
-  const title = mark.querySelector('title');
-  mark.dataset.tip = title ? title.textContent : mark.title;  // the browser's own would come a second later
-  title ? title.remove() : mark.removeAttribute('title');
+for (const mark of document.querySelectorAll('.bars li[title]')) {
+  mark.dataset.tip = mark.title;  // the browser's own would come a second later
+  mark.removeAttribute('title');
 }
 document.addEventListener('pointerover', (event) => {
   const mark = event.target.closest('[data-tip]');
