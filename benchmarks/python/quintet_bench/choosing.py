@@ -20,9 +20,6 @@ TAKE_WHEN = {
     "loop_per_thread": "handlers are cheap, and there are several cores: the default",
     "loop_per_thread_pool": "some handlers are slow, or you do not know which"}
 SWEEP = "sweep_handler"
-NOT_MEASURED = filled("Handlers of 5, 20 and 50 us, and so the points where two models change places, are **not measured yet** "
-                      "on a quiet machine. `quintet-bench sweep handler-us --rounds 5 --seed 1` finds the crossing points on "
-                      "yours.")
 
 
 class Choice(NamedTuple):

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSL-1.0
-"""Curves over an axis: who leads from where on, where two cross, and whether throughput has the published shape.
+"""Curves over an axis: who leads from where on, and whether throughput has the published shape.
 
 Two servers are apart at a value if the ranges of their rounds do not overlap and their medians differ by more than rounds
 usually move. Among the many pairs of points in a sweep, chance separates some in all their rounds, but not by more."""
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import statistics
 from collections.abc import Iterable
 from typing import Any
@@ -65,20 +64,6 @@ def _zeros(a: Curve, b: Curve, start: float, end: float) -> list[float]:
     gaps = np.array([1 / b[value].median - 1 / a[value].median for value in values])
     at = np.flatnonzero(np.diff(gaps > 0))
     return list(map(float, values[at] + np.diff(values)[at] * gaps[at] / (gaps[at] - gaps[at + 1])))
-
-
-def crossings(curves: Curves) -> list[dict[str, Any]]:
-    """Returns each change of places between values at which the two are apart. If the curves change places several times
-    between those, they are indistinguishable there, and the middle counts."""
-    noise, out = _usual_spread(curves), []
-    for (a, first), (b, second) in itertools.combinations(curves.items(), 2):
-        faster = {value: first[value].median > second[value].median for value in first
-                  if value in second and _apart(first[value], second[value], noise)}
-        for start, end in itertools.pairwise(faster):
-            if faster[start] != faster[end]:
-                zeros, (before, after) = _zeros(first, second, start, end), (a, b) if faster[start] else (b, a)
-                out.append({"at": (zeros[0] + zeros[-1]) / 2, "before": before, "after": after, "apart_at": [start, end]})
-    return sorted(out, key=lambda crossing: crossing["at"])
 
 
 def leads(curves: Curves) -> list[dict[str, Any]]:

@@ -35,10 +35,7 @@ def read(name: str) -> choosing.Results:
 
 
 def handler_times(part: str) -> str:
-    """The sweep over handler times: "all", the "table" alone, or in two sentences which model leads ("leads"). Without its
-    file: how to measure it."""
-    if not pathlib.Path(path_of(choosing.SWEEP)).exists():
-        return choosing.NOT_MEASURED
+    """The sweep over handler times: "all", the "table" alone, or in two sentences which model leads ("leads")."""
     if part == "all":
         return section(choosing.SWEEP, sentences=1)  # the others tell which pairs of models change places
     if part == "table":

@@ -53,7 +53,7 @@ shown "$work/sweep.json" '"message_bytes": 4096' '"pipeline": 64'
 # A thread of its own for each request that sleeps, or one after the other: nobody can mistake that.
 swept handler-us --workload blocking --values 0,2000 --models 1,2
 shown "$work/table" 'thread_per_connection' '0 us' '2 ms' 'serves most requests' 'blocking: '
-shown "$work/sweep.json" '"workload": "blocking:2000us"' '"handler_us": 2000' '"leads"' '"crossings"' \
+shown "$work/sweep.json" '"workload": "blocking:2000us"' '"handler_us": 2000' '"leads"' \
   '"server": "thread_per_connection"'
 
 # One request after the other in a thread: their number is what counts.

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSL-1.0
-"""The values of each axis; where curves cross, who leads from where on, and whether a curve has the published shape."""
+"""The values of each axis; who leads from where on, and whether a curve has the published shape."""
 import pytest
 from conftest import made_up
 from quintet_bench import plan, runner
 from quintet_bench.build import Build
 from quintet_bench.commands import sweep
 from quintet_bench.commands.sweep import AXES, conclude, parse_base, parse_values
-from quintet_bench.curves import PUBLISHED, Curve, Point, crossings, leads, shape
+from quintet_bench.curves import PUBLISHED, Curve, Point, leads, shape
 from quintet_bench.errors import UsageError
 from quintet_bench.results import Document, Result, summarise
 
@@ -51,35 +51,19 @@ def test_every_axis_takes_its_own_defaults(build: Build) -> None:
             parse_base(AXES[name], build, wrong)
 
 
-@pytest.mark.parametrize("values, others, apart", [
-    ((0, 10, 100), (0, 10, 100), [10, 100]), ((0, 30, 100), (0, 30, 100), [0, 100]),  # equal at 30
-    ((0, 10, 1000), (0, 100, 1000), [0, 1000])])  # only what both have
-def test_straight_times_cross_exactly(values: tuple[float, ...], others: tuple[float, ...], apart: list[float]) -> None:
-    found = crossings({"one": curve({us: ONE[us] for us in values}), "two": curve({us: TWO[us] for us in others})})
-    assert found == [{"at": pytest.approx(30), "before": "one", "after": "two", "apart_at": apart}]
-
-
-def test_noise_makes_no_crossings() -> None:
+def test_noise_changes_no_lead() -> None:
     both = {"a": curve({1: 100, 2: 105, 3: 100}, 0.1), "b": curve({1: 102, 2: 101, 3: 103}, 0.1)}
-    assert crossings(both) == [] and leads(both) == [{"from": 1, "server": "b", "as_good": ["a"]}]
+    assert leads(both) == [{"from": 1, "server": "b", "as_good": ["a"]}]
     # At 1 and 4 chance has separated all rounds, but by less than rounds usually move.
     both = {"a": curve({1: 104, 2: 100, 3: 100, 4: 100}, 0.1, (2, 3)), "b": curve({1: 100, 2: 101, 3: 99, 4: 104}, 0.1, (2, 3))}
-    assert crossings(both) == [] and len(leads(both)) == 1
-
-
-def test_changes_within_the_noise_are_one_crossing_in_their_middle() -> None:
-    a, b = {0: 200, 1: 100, 2: 110, 3: 100, 4: 100}, {0: 100, 1: 110, 2: 100, 3: 110, 4: 200}
-    found, = crossings({"a": curve(a, 0.2, (1, 2, 3)), "b": curve(b, 0.2, (1, 2, 3))})
-    assert found["apart_at"] == [0, 4] and 1 < found["at"] < 2.5
-    twice = crossings({"a": curve({0: 200, 10: 100, 20: 200}), "b": curve({0: 100, 10: 200, 20: 100})})
-    assert [(c["at"], c["after"]) for c in twice] == [(pytest.approx(5), "b"), (pytest.approx(15), "a")]
+    assert len(leads(both)) == 1
 
 
 def test_who_leads_from_where_on() -> None:
     also = {us: speed * 0.999 for us, speed in TWO.items()}
     assert leads({"one": curve(ONE), "two": curve(TWO), "also": curve(also)}) == [
         {"from": 0, "server": "one", "as_good": []}, {"from": pytest.approx(30), "server": "two", "as_good": ["also"]}]
-    assert leads({}) == crossings({}) == []
+    assert leads({}) == []
 
 
 @pytest.mark.parametrize("medians, rise, fall, rises, falls", [

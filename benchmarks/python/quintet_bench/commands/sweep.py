@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ..build import Build, Workload
-from ..curves import NEAR_PEAK, PUBLISHED, crossings, curves_of, leads, near_peak, peak, shape
+from ..curves import NEAR_PEAK, PUBLISHED, curves_of, leads, near_peak, peak, shape
 from ..demands import tempered
 from ..errors import UsageError
 from ..experiment import Experiment, Plan
@@ -21,7 +21,7 @@ from ..table import SPREAD, Column, Layout, failure_remarks, placement_text
 from ..text import grouped, joined, micros, percent, significant
 from ..verdict import CPU, SPEED
 
-ABOUT = "Varies one thing, such as connections: the curves, and where they cross"
+ABOUT = "Varies one thing, such as connections: the curves, and which leads from where on"
 CLAIMS = "4.7 4.8 4.9 4.12 4.13"
 BAR_WIDTH = 24
 MEGABYTES, CLIENT_CPU, MIGRATIONS = "mb_per_s", "client_cpu_us_per_request", "migrations_per_request"
@@ -166,9 +166,8 @@ def _client_threads_sentences(pairs: Sequence[Pair]) -> list[str]:
 def conclude(axis: Axis, summary: Sequence[Combination], results: Sequence[Result] = ()) -> dict[str, Any]:
     """Returns all that follows from the curves, and from the pairs in the results, as the JSON file has it."""
     curves, speeds = curves_of(summary, axis.field, axis.figure), curves_of(summary, axis.field, SPEED)
-    leading, crossed = (leads(speeds), crossings(speeds)) if len(speeds) > 1 else ([], [])
-    out: dict[str, Any] = {"leads": [lead | {"from": number(lead["from"])} for lead in leading],
-                           "crossings": [crossing | {"at": number(crossing["at"])} for crossing in crossed]}
+    leading = leads(speeds) if len(speeds) > 1 else []
+    out: dict[str, Any] = {"leads": [lead | {"from": number(lead["from"])} for lead in leading]}
     said: list[str] = []
     if has_published(axis, summary):
         shapes = [{"server": label} | part for label, curve in curves.items() for part in shape(curve)]
@@ -180,8 +179,6 @@ def conclude(axis: Axis, summary: Sequence[Combination], results: Sequence[Resul
         said += [f"{label} has {percent(NEAR_PEAK)} of its peak ({form(curve[peak(curve)].median)} {unit}) from "
                  f"{axis.measured(near_peak(curve))} on." for label, curve in curves.items()]
     said += [_lead_sentence(axis, leading)] if leading else []
-    said += [f"{c['after']} overtakes {c['before']} at {axis.place(c['at'])} (measured apart at "
-             f"{' and at '.join(map(axis.measured, c['apart_at']))})." for c in crossed]
     if pairs := find_pairs(axis, summary, results):
         out["ratios"] = [ratio_json({"server": usual.label, "reference": other.label, axis.field: other.first[axis.field]},
                                     SPEED, ratio) for usual, other, ratio in pairs]
