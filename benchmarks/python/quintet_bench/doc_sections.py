@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from .bus_tables import sentences_of, tables_of
+from .commands.bus import sentences_of, tables_of
 from .commands.memlat import size_text
 from .errors import FileError
 from .published import PUBLISHED

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 from conftest import run_command
-from quintet_bench import bus_tables, bus_verdicts
 from quintet_bench.build import Build
-from quintet_bench.bus_tables import ALL_TO_ALL, COLUMNS, SEGMENTS, Kind
+from quintet_bench.commands.bus import ALL_TO_ALL, COLUMNS, SEGMENTS, Kind
 from quintet_bench.commands import bus
 from quintet_bench.errors import RunError, UsageError
 from quintet_bench.results import Result
@@ -28,8 +27,8 @@ def made(kind: Kind, number: int, **changed: float) -> Result:
 
 def found(kinds: list[Kind] = KINDS, **changed: float) -> dict[str, Any]:
     runs = [made(kind, number, **changed) for number in (1, 2, 3) for kind in reversed(kinds)]
-    return {"settings": SETTINGS, "results": bus_tables.summary_of(runs, kinds),
-            "verdicts": bus_verdicts.conclude(runs, kinds, 6)}
+    return {"settings": SETTINGS, "results": bus.summary_of(runs, kinds),
+            "verdicts": bus.conclude(runs, kinds, 6)}
 
 
 def test_single_messages_are_measured_where_something_is_compared() -> None:
@@ -40,7 +39,7 @@ def test_single_messages_are_measured_where_something_is_compared() -> None:
 
 
 def test_published_figures_stand_in_the_same_columns() -> None:
-    text = bus_tables.bus_text(found())
+    text = bus.bus_text(found())
     lines = text.splitlines()
     assert "tcp, 8 to 128 B, 1 sender" in lines and "6 processes, all to all" in lines
     after = next(line for line in lines if "published, after, static" in line and "2,822,000" in line)
@@ -52,13 +51,13 @@ def test_published_figures_stand_in_the_same_columns() -> None:
 
 
 def test_there_are_seventeen_published_sizes() -> None:
-    sizes = bus_tables.PUBLISHED["bus"]["sizes"]
+    sizes = bus.PUBLISHED["bus"]["sizes"]
     assert {route: len(some) for route, some in sizes.items()} == {"tcp": 8, "shm": 9}
     assert all(f"{one[0]}..{one[0]}" in bus.SIZES for some in sizes.values() for one in some)
 
 
 def test_demands_are_judged_in_the_order_of_the_plan() -> None:
-    sentences = bus_tables.sentences_of(found())
+    sentences = bus.sentences_of(found())
     assert [one.partition(":")[0] for one in sentences] == [
         *["shm, 8 to 128 B"] * 3, *["shm, 8 to 16,384 B"] * 2, *["tcp, 8 to 128 B"] * 3, *["tcp, 8 to 16,384 B"] * 2,
         "shm, merged", "shm, a write for each", "tcp, merged", "tcp, a write for each", "6 processes, all to all"]
@@ -81,8 +80,8 @@ def test_each_demand_can_fail(changed: dict[str, float], unmet: int) -> None:
 def test_without_a_pair_nothing_is_compared() -> None:
     lonely = [Kind("tcp", "8..128"), Kind("tcp", "128..128")]
     assert found(lonely)["verdicts"] == []
-    assert bus_tables.bus_text({"settings": SETTINGS, "results": [], "verdicts": []}) == ""
-    assert "merged" in bus_tables.bus_text(found(lonely[:1]))
+    assert bus.bus_text({"settings": SETTINGS, "results": [], "verdicts": []}) == ""
+    assert "merged" in bus.bus_text(found(lonely[:1]))
 
 
 @pytest.mark.parametrize("line, part", [

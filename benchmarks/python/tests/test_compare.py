@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from conftest import HERE, made_up
-from quintet_bench import advice, advice_machine
+from quintet_bench import advice
 from quintet_bench.commands import compare
 from quintet_bench.machine import topology
 from quintet_bench.results import Document, Result, summarise
@@ -83,7 +83,7 @@ def test_advice_by_scenario() -> None:
         ("loop_per_thread", "echo", (98, 102)), ("single_reactor", "echo", (48, 52)),
         ("thread_per_connection", "blocking:2ms", (98, 102)), ("reactor_pool", "blocking:2ms", (48, 52)))
         for r in rounds(model, speeds, workload=workload)]
-    out = advice_machine.advise_scenarios(summarise(results), {"cores": 4, "physical_cores": 2, "numa_nodes": 1})
+    out = advice.advise_scenarios(summarise(results), {"cores": 4, "physical_cores": 2, "numa_nodes": 1})
     told = {row["scenario"]: row["sentence"] for row in out}
     assert [row["model"] for row in out] == ["loop_per_thread", None, "thread_per_connection", "loop_per_thread", None]
     assert "(serve --accept main_reactor, which spreads evenly). Measured with echo." in told["Long connections"]
@@ -91,9 +91,9 @@ def test_advice_by_scenario() -> None:
     assert "serve" not in told["Synchronous handlers"] and "co_await" in told["Asynchronous handlers"]
     assert "4 CPUs that are threads of 2 cores" in told["This machine"] and "NUMA" not in told["This machine"]
     results += [r for model in ("loop_per_thread", "single_reactor") for r in rounds(model, (9, 12), workload="short")]
-    assert "too noisy to tell (measured with short)" in advice_machine.advise_scenarios(summarise(results), {})[1]["sentence"]
+    assert "too noisy to tell (measured with short)" in advice.advise_scenarios(summarise(results), {})[1]["sentence"]
     results += rounds("loop_per_thread_pool", (98, 102), workload="short")
-    short = advice_machine.advise_scenarios(summarise(results), {})[1]
+    short = advice.advise_scenarios(summarise(results), {})[1]
     assert short["model"] == "loop_per_thread_pool" and "; what counts is accepting, " in short["sentence"]
 
 
@@ -111,9 +111,9 @@ def test_advice_by_the_machine(siblings: list[str], nodes: list[int], found: tup
             (tmp_path / f"cpu/cpu{cpu}/node{nodes[cpu]}").mkdir()
     machine = topology(str(tmp_path), list(range(len(siblings))))
     assert tuple(machine.values()) == found
-    assert part in advice_machine.machine_sentence({"cores": len(siblings), **machine})
+    assert part in advice.machine_sentence({"cores": len(siblings), **machine})
     assert topology(str(tmp_path / "none"), [0]) == {"physical_cores": None, "numa_nodes": None}
-    assert advice_machine.machine_sentence({}) == ""
+    assert advice.machine_sentence({}) == ""
 
 
 def test_the_table_tells_failures_bottlenecks_and_network() -> None:

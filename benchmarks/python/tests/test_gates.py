@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from conftest import made_up, run_command
 from quintet_bench.build import Build
-from quintet_bench.bus_tables import ALL_TO_ALL
 from quintet_bench.commands import (accept, advise, allocators, bus, compare, contention, diff, hash, memlat, merging, moon,
                                     peers, proxies, scaling, shm, stress, sweep)
 from quintet_bench.demands import exit_status, status_of
@@ -153,7 +152,7 @@ def of_bus(good: Good, _: Planted) -> int:
     figures = dict.fromkeys(["checked", "messages_per_s", "bytes_per_s", "sender_cpu", "receiver_cpu", "sender_rss_bytes",
                              "receiver_rss_bytes", "sender_cpu_us_per_message", "receiver_cpu_us_per_message",
                              "writes_per_message", "segment_bytes", "segment_resident_bytes"], 1.0)
-    return judged(bus, [figures | {"route": "shm", "sizes": "8..128", "merging": True, "way": ALL_TO_ALL, "round": n,
+    return judged(bus, [figures | {"route": "shm", "sizes": "8..128", "merging": True, "way": bus.ALL_TO_ALL, "round": n,
                                    "segments": 6 if well else 15, "cpus_shared": True} for n, well in enumerate(good)],
                   routes=["shm"], sizes=[], nodes=6)
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from conftest import made_up, run_command
-from quintet_bench import idle
 from quintet_bench.build import Build
 from quintet_bench.commands import shm
 from quintet_bench.errors import RunError, UsageError
@@ -107,10 +106,10 @@ def test_wrong_options_are_refused(build: Build, line: str, part: str) -> None:
 
 
 def test_the_memory_of_connections_is_that_of_a_process() -> None:
-    figures = idle.memory(os.getpid())
+    figures = shm.memory_of(os.getpid())
     assert figures["bytes_per_connection"] > 1 << 20 and figures["slab_bytes_per_connection"] > 0
     with pytest.raises(RunError, match="RssAnon"):
-        idle.memory(0)                  # no such process
+        shm.memory_of(0)                  # no such process
 
 
 def test_a_connection_that_the_server_closes_is_an_error(tmp_path: pathlib.Path) -> None:
@@ -124,7 +123,7 @@ def test_a_connection_that_the_server_closes_is_an_error(tmp_path: pathlib.Path)
         refusing = threading.Thread(target=refuse)
         refusing.start()
         with pytest.raises(RunError, match="closed an idle connection"):
-            idle.idle_figures(os.getpid(), "shm", "", path, 5)
+            shm.idle_figures(os.getpid(), "shm", "", path, 5)
         refusing.join()
     with pytest.raises(RunError, match="cannot open 5 connections over unix: .*No such file"):
-        idle.idle_figures(os.getpid(), "unix", "", str(tmp_path / "nowhere"), 5)
+        shm.idle_figures(os.getpid(), "unix", "", str(tmp_path / "nowhere"), 5)

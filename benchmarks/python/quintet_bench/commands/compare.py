@@ -5,8 +5,7 @@ import dataclasses
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..advice import advise, peer_ratios, suitability
-from ..advice_machine import advise_scenarios
+from ..advice import advise, advise_scenarios, peer_ratios, suitability
 from ..build import Build
 from ..experiment import Experiment, Work
 from ..measuring import run_plan

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSL-1.0
 """`quintet-bench shm`: the ordinary handler over shared memory beside TCP and a Unix socket, and the kernel's eventfds."""
 import argparse
+import contextlib
 import dataclasses
 import os
+import re
+import socket
 import tempfile
 from collections.abc import Sequence
 from typing import Any
@@ -10,11 +13,10 @@ from typing import Any
 from ..build import Build, Workload
 from ..child import Child
 from ..demands import Verdict, at_least, at_most, demand
-from ..errors import UsageError
+from ..errors import RunError, UsageError
 from ..experiment import Experiment, Plan, compared, matching
 from ..foreign import raise_file_limit, require_files
-from ..idle import idle_figures
-from ..machine import cpu_text
+from ..machine import cpu_text, read_text
 from ..options import Parser, list_of, number_in, one_of, parse_duration
 from ..plan import Contender, Run, Settings, UsualRuns, place
 from ..probe import probe
@@ -28,6 +30,9 @@ from ..verdict import CPU, SPEED
 ABOUT = "Compares shared memory with TCP, a Unix socket and bare eventfds: latency, throughput, system calls, memory"
 TRANSPORTS, DOORBELL, IDLE = ("tcp", "unix", "shm"), "eventfd", "idle"
 MOST_P50_US, LEAST_LEAD, MOST_OVER_DOORBELL, LEAST_SPEED, MOST_IDLE_BYTES = 1.0, 20.0, 1.15, 5.0, 256
+MESSAGE, TIMEOUT_S = b"12345678", 10.0
+OF_PROCESS = {"bytes_per_connection": "RssAnon", "segment_bytes_per_connection": "RssShmem",
+              "page_table_bytes_per_connection": "VmPTE"}
 LATENCY: tuple[Column, ...] = (
     ("p50", 10, "p50_us", micros), ("p99", 10, "p99_us", micros), ("requests/s", 12, SPEED, grouped), SPREAD,
     ("CPU/req", 10, CPU, micros), ("calls/req", 11, "syscalls_per_request", significant))
@@ -56,6 +61,49 @@ def measure_doorbell(result: Result, s: Settings, run: Run) -> None:
     found = probe(s.program, ["doorbell", "--cpus", ",".join(cpus)], run.measured_s(s))
     result |= {"p50_us": found["p50_us"], "p99_us": found["p99_us"], "requests": found["round_trips"], "failed": 0,
                "duration_s": run.measured_s(s), SPEED: found["round_trips"] / run.measured_s(s)}
+
+
+def memory_of(pid: int) -> dict[str, int]:
+    """Bytes by key of a result. The kernel's objects are those of the whole machine."""
+    process, machine = read_text(f"/proc/{pid}/status"), read_text("/proc/meminfo")
+
+    def size(text: str, name: str) -> int:
+        found = re.search(rf"^{name}:\s*(\d+) kB$", text, re.MULTILINE)
+        if not found:
+            raise RunError(f"the kernel does not say {name}")
+        return int(found[1]) * 1024
+    return {key: size(process, name) for key, name in OF_PROCESS.items()} | {"slab_bytes_per_connection": size(machine, "Slab")}
+
+
+def open_connection(transport: str, address: str, path: str) -> socket.socket:
+    """Returns a connection that the server has opened, too. Over shared memory the server's first message says so, which has
+    the segment's file; it is closed here, so that only the server has mapped the segment. Over a socket an echo says so."""
+    if transport == "tcp":
+        host, _, port = address.rpartition(":")
+        out = socket.create_connection((host, int(port)), TIMEOUT_S)
+    else:
+        out = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        out.settimeout(TIMEOUT_S)
+        out.connect(path + ".shm" * (transport == "shm"))
+    if transport != "shm":
+        out.sendall(MESSAGE)
+    if not out.recv(64):                # without room for descriptors, the kernel closes them
+        raise RunError("the server has closed an idle connection")
+    return out
+
+
+def idle_figures(pid: int, transport: str, address: str, path: str, connections: int) -> dict[str, float]:
+    """Returns what a connection costs. The first one is not counted, since it allocates what all share."""
+    try:
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(open_connection(transport, address, path))
+            before = memory_of(pid)
+            for _ in range(connections):
+                stack.enter_context(open_connection(transport, address, path))
+            after = memory_of(pid)
+    except OSError as error:
+        raise RunError(f"cannot open {grouped(connections)} connections over {transport}: {error}") from error
+    return {key: (after[key] - before[key]) / connections for key in before}
 
 
 def client_options(run: Run) -> list[str]:
