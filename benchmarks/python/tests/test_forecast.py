@@ -165,3 +165,15 @@ def test_after_ctrl_c_nothing_is_simulated(monkeypatch: pytest.MonkeyPatch) -> N
     document = Document("forecast", "1", {}, {}, [made_up(requests_per_s=1.0)], interrupted=True)
     out = conclude(document, some_costs(), [row], [1], 100, 200.0)
     assert out["forecast"] == [] and out["settings"]["interrupted"] and "FORECAST" not in table(out)
+
+
+def test_a_simulation_that_is_wrong_here_forecasts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("quintet_bench.forecast.findings.fit", lambda *_: None)
+    monkeypatch.setattr("quintet_bench.forecast.findings.simulate", lambda *_: {
+        "requests_per_s": 1.0, "p50_us": 1.0, "p99_us": 1.0, "cpu_us": cost})
+    rows = [{"model": "single_reactor", "workload": "echo", "connections": n, "handler_us": 0.0, "cpus_shared": False,
+             "disturbed": False, "spread": 0.0, "requests_per_s": 1.0, "p99_us": 1.0, "cpu_us": 1.0} for n in (10, 30, 300)]
+    for cost, told in ((1.5, True), (1.1, False)):
+        document = Document("forecast", "1", {}, {}, [made_up(requests_per_s=1.0)])
+        out = conclude(document, some_costs(short=None), [dict(row) for row in rows], [1], 100, 200.0)
+        assert (out["forecast"] == [], "No forecast: " in table(out)) == (told, told)

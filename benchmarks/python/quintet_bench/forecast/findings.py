@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..demands import Verdict, at_most, demand
+from ..demands import NOT_MET, Verdict, at_most, demand, status_of
 from ..results import Document, Sample, number
 from ..table import aligned
 from ..text import grouped, micros, percent, significant
@@ -57,14 +57,16 @@ def honest(rows: list[Row]) -> list[Verdict]:
 
 
 def conclude(document: Document, costs: MachineCosts, runs: list[Row], *question: Any) -> dict[str, Any]:
-    """`question`: that of look_ahead(). After Ctrl-C nothing is simulated."""
-    f: dict[str, Any] = {"forecast": [], "shapes": []}
+    """`question`: that of look_ahead(), which is refused if held-out runs show that the simulation is wrong. After Ctrl-C
+    nothing is simulated."""
+    f: dict[str, Any] = {"forecast": [], "shapes": [], "verdicts": []}
     try:
         for model in () if document.interrupted else MODELS:    # reactor_pool uses the resume cost of single_reactor
             fit(costs, model, runs)
         for run in () if document.interrupted else runs:
             run["simulated"] = simulate(costs, scenario_of(run)) if run["model"] in costs.models else None
-        if not document.interrupted:
+        f["verdicts"] = honest([compared(run) for run in runs if not is_fitted(run)])
+        if not document.interrupted and status_of(f["verdicts"]) != NOT_MET:
             look_ahead(f, costs, *question)
     except KeyboardInterrupt:
         document.interrupted = True
@@ -72,8 +74,7 @@ def conclude(document: Document, costs: MachineCosts, runs: list[Row], *question
     sets = {name: [compared(run) for run in runs if is_fitted(run) == (name == "fitted")] for name in SETS}
     summaries = {name: {key: {"all": errors(rows, error), "undisturbed": errors([r for r in rows if not r["disturbed"]], error)}
                         for key, error, _, _ in FIGURES} for name, rows in sets.items()}
-    f |= {"verdicts": honest(sets["held_out"])} | sets
-    return document.figures() | {"costs": list(costs.table()), "errors": summaries} | f
+    return document.figures() | {"costs": list(costs.table()), "errors": summaries} | f | sets
 
 
 def listed(rows: list[Row], columns: Columns, left: Sequence[int] = (0,)) -> str:
@@ -147,6 +148,8 @@ def table(f: dict[str, Any]) -> str:
     if any(row["disturbed"] for name in SETS for row in f[name]):
         out += "  * other programs had more than 5 % of the CPUs in every round\n"
     out += "".join(f"  -> {one['sentence']}\n" for one in f["verdicts"]) + (f["noise"] + "\n" if f["summary"] else "")
+    if status_of(f["verdicts"]) == NOT_MET:
+        out += "No forecast: the simulation is wrong here already, for the runs above that it can be compared with.\n"
     for handler, rows in itertools.groupby(f["forecast"], lambda row: row["handler_us"]):
         out += _forecast_text(handler, list(rows))
     return out + "".join(map(_shape_text, f["shapes"]))
