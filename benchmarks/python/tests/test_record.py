@@ -56,7 +56,7 @@ def test_one_file_has_what_each_step_found_and_failures_are_tried_again(tool: pa
         "memlat": 0, "hash": 1, "moon": 3, "merging": 1}
     assert found["records"]["merging"]["error"] == "merging: no room"
     assert found["records"]["memlat"]["document"]["environment"] == {"date": "now", "cores": -1}
-    assert {"cpu_model", "cores", "commit", "flags"} <= found["environment"].keys()
+    assert {"cpu_model", "cores", "commit", "flags", "root", "no_hardware_counters"} <= found["environment"].keys()
     assert "not met" in said and "too noisy to say" in said and "min left" in said
     tool.write_text(tool.read_text().replace("echo 'merging: no room' >&2; exit 1", "write merging '[]' 0"))
     status, said, found = record(tool, "memlat", "hash", "moon", "merging")
