@@ -34,17 +34,22 @@ if grep -q '^failed: ' "$work/err"; then
 else
   judge $status forecast
 fi
-for part in 'measured here, by itself' 'Fitted to runs measured here' 'assumed' 'waking a thread' 'held out, requests/s: within 15 %: ' \
-  'median error' 'FORECAST, not measured: echo, 200 connections' 'FORECAST, not measured: cpu:100 us' \
+parts=()
+# On a busy machine the runs may not be as simulated: then nothing is forecast.
+grep -q '^No forecast: ' "$work/table" || parts=('FORECAST, not measured: echo, 200 connections' 'FORECAST, not measured: cpu:100 us' \
   'forecast loop_per_thread ' 'FORECAST of a shape: short connections' 'FORECAST of a shape: threads' \
-  'FORECAST of a shape: loops' '475,000' 'predicted reuse_port_cpu ' 'it falls because' '900,000' '2.57' \
-  '-> forecast: ' 'published: ' 'Noise:'; do
+  'FORECAST of a shape: loops' '475,000' 'predicted reuse_port_cpu ' 'it falls because' '900,000' '2.57' '-> forecast: ' 'published: ')
+for part in 'measured here, by itself' 'Fitted to runs measured here' 'assumed' 'waking a thread' 'held out, requests/s: within 15 %: ' \
+  'median error' 'Noise:' "${parts[@]}"; do
   grep -qF -- "$part" "$work/table" || fail "the table lacks $part: $(cat "$work/table")"
 done
 for part in '"command": "forecast"' '"costs"' '"source": "assumed"' '"held_out"' '"fitted"' '"errors"' '"bound": 0.15' \
-  '"forecast"' '"kind": "forecast"' '"cores": 24' '"shapes"' '"cpus_shared": true' '"interrupted": false' '"cpu_model"'; do
+  '"forecast"' '"shapes"' '"cpus_shared": true' '"interrupted": false' '"cpu_model"'; do
   grep -qF "$part" "$work/found.json" || fail "found.json lacks $part"
 done
+if [ ${#parts[@]} -gt 0 ]; then
+  grep -qF '"kind": "forecast"' "$work/found.json" && grep -qF '"cores": 24' "$work/found.json" || fail 'found.json has no forecast'
+fi
 grep -qE 'nan|inf\b' "$work/found.json" "$work/table" && fail 'numbers that are none'
 
 # Ctrl-C: what was measured is shown and written, without a forecast.
