@@ -8,9 +8,9 @@ from typing import Any
 from .demands import GATE, REPORT, Verdict, at_most, demand, tempered
 from .plan import COUNTERPARTS, Contender
 from .results import Combination, Document, Result, Sample, workload_names
-from .statistics import paired_ratio, ratio_text
+from .statistics import may_lead, paired_ratio, ratio_text
 from .text import joined, micros, percent
-from .verdict import CPU, disturbance, kept, metric_of, rank, sentence_of
+from .verdict import CPU, SPEED, disturbance, kept, metric_of, rank, sentence_of
 
 # For each handler the first measured workload gives the answer.
 QUESTIONS = {"cheap": ("echo", "pipeline", "large"), "computing": ("cpu", "mixed"), "blocking": ("blocking",)}
@@ -34,7 +34,9 @@ def _answer(handler: str, combinations: Sequence[Combination], workload: str) ->
     reason, names = sentence_of(by_speed), by_speed.leaders
     if len(names) < 2:
         return names[0] if names else None, [], reason
-    model, frugal = None if by_speed.too_noisy else names[0], rank(by_speed.level, workload, CPU)
+    first, *behind = by_speed.level
+    alike = [c for c in behind if by_speed.metric != SPEED or not may_lead(first.samples[SPEED], c.samples[SPEED])]
+    model, frugal = None if by_speed.too_noisy else names[0], rank([first, *alike], workload, CPU)
     if len(frugal.level) == 1 and not frugal.single_round:
         model = frugal.leaders[0]
         reason += f" Of these {model} needs least CPU: {micros(frugal.level[0].samples[CPU].median)} a request."

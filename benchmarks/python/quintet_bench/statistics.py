@@ -11,6 +11,7 @@ from .results import Result, Sample, number
 
 CONFIDENCE = 0.95
 ENOUGH_CONFIDENCE = 0.8                 # two rounds against three reach it
+ALIKE = 1.2                             # those that the best may lead by more, for all that the rounds tell, are not alike
 Filter = Callable[[Result], bool]
 
 
@@ -49,6 +50,12 @@ def ratio_interval(of: Iterable[float], to: Iterable[float]) -> Interval | None:
     cut, confidence = _cut(above.size, below.size)
     ratio = float(np.median(above) / np.median(below))
     return Interval(ratio, min(ratio, float(ratios[cut])), max(ratio, float(ratios[-1 - cut])), confidence)
+
+
+def may_lead(best: Sample, other: Sample) -> bool:
+    """Whether the rounds leave open that the best is far ahead: ranges that overlap do not show that two are alike."""
+    ratio = ratio_interval(best.values, other.values)
+    return ratio is not None and ratio.confidence >= ENOUGH_CONFIDENCE and ratio.high > ALIKE
 
 
 def paired(results: Iterable[Result], key: str, first: Filter, second: Filter) -> Sample | None:

@@ -77,6 +77,13 @@ def test_advice(foreign: float, speeds: tuple[float, ...], best: tuple[str, list
     assert ("on a quiet machine" in noise_sentence(summary)) == (foreign > 0.1)
 
 
+def test_a_disturbed_round_makes_nobody_as_fast() -> None:
+    """The ranges overlap, but the second may be a third slower: that it needs less CPU is no reason to take it."""
+    results = rounds("a", (100, 101, 102, 60, 103), 9) + rounds("b", (70, 71, 72, 69, 70), 5) + rounds("c", (9,) * 5, 9)
+    cheap, *_ = advice.advise(summarise(results))
+    assert cheap["model"] == "a" and "cannot be told apart" in cheap["reason"]
+
+
 def test_advice_by_scenario() -> None:
     """A winner with several loops, one without, a draw, and nothing measured."""
     results = [r for model, workload, speeds in (

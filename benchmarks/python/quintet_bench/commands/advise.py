@@ -23,7 +23,7 @@ from ..machine import allowed_cpus
 from ..options import Parser, number_in, run_duration
 from ..plan import UsualRuns
 from ..results import Document, Result, Sample
-from ..statistics import ENOUGH_CONFIDENCE, ratio_interval
+from ..statistics import ENOUGH_CONFIDENCE, may_lead, ratio_interval
 from ..table import Format, aligned, arrows
 from ..text import grouped, joined, mebibytes, micros, percent, significant
 from ..verdict import BEARABLE, FOREIGN
@@ -35,7 +35,6 @@ RATE = re.compile(r"([\d,]+(?:\.\d+)?) *(?:requests|transactions|messages|req)(?
 WANTED = "a model"
 LOAD_S, CLEARLY = 300.0, 0.03           # most for a load; a lead below 3 % is no reason
 ENOUGH_ROUNDS = 3
-ALIKE = 1.2                             # those that the best may lead by more, for all that the rounds tell, are not alike
 COLUMNS: dict[str, tuple[str, Format]] = {
     "rate": ("requests/s", grouped), "wall_s": ("load took", lambda s: micros(s * 1e6)),
     "cpu_s": ("CPU", lambda s: micros(s * 1e6)), "switches": ("switches", grouped), "threads": ("threads", grouped),
@@ -135,12 +134,6 @@ def apart(best: Sample, other: Sample) -> bool | None:
     if not ratio or ratio.confidence < ENOUGH_CONFIDENCE:
         return None
     return ratio.low > 1 and ratio.ratio > 1 + CLEARLY
-
-
-def may_lead(best: Sample, other: Sample) -> bool:
-    """Whether the rounds leave open that the best is far ahead: being not apart does not show that two are alike."""
-    ratio = ratio_interval(best.values, other.values)
-    return ratio is not None and ratio.confidence >= ENOUGH_CONFIDENCE and ratio.high > ALIKE
 
 
 def undisturbed(results: Sequence[Result]) -> list[Result]:
