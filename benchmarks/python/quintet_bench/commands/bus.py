@@ -28,7 +28,8 @@ SIDES = ("cpu", "cpu_us_per_message", "rss_bytes", "switches_per_message")
 ALL_TO_ALL, TO_ONE = "all to all", "to one"
 FLAT_SIZES = (128, 16384)               # whose throughputs are compared
 Table = tuple[str, list[str], list[list[str]]]  # title, heads and rows
-FLAT, STEEP, MOST_WRITES = 0.5, 0.1, 0.05
+FLAT, STEEP = 0.5, 0.1                  # MB/s of small messages over those of large ones, merged and single
+MOST_WRITES = 0.05
 SMALL = "8..128"
 LEAST_GAIN = {("tcp", SMALL): 10.0, ("tcp", "8..16384"): 1.1}  # how many times as many messages merging must carry
 

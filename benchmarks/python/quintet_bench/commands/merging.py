@@ -21,6 +21,7 @@ from ..runner import PATIENCE_S, Observer, counted_server, run_load
 from ..statistics import Filter, paired, ratio_text
 from ..table import Format, aligned, arrows
 from ..text import grouped, mebibytes, micros, percent, significant
+from .bus import FLAT, STEEP
 from .memlat import size_text
 
 ABOUT = "Compares merged writes with one write for each message, on one connection"
@@ -53,8 +54,6 @@ def variant_of(result: Result) -> Variant:
 
 
 MERGED, SINGLE = Variant(), Variant(False)
-# MB/s of the smallest messages over those of the largest: what is demanded of a merging sender and of a single one.
-FLAT, STEEP = 0.5, 0.1
 Columns = dict[str, tuple[str, Format]]  # the first one is compared
 COLUMNS: Columns = {
     "messages_per_s": ("messages/s", grouped), "bytes_per_s": ("MB/s", lambda v: significant(v / 1e6)),
