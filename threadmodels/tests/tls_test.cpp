@@ -2,6 +2,7 @@
 // tls_test: listeners with TLS, in all models: who is known, who is refused, what is cut off, what a reload changes.
 // ctest: EACH_ENGINE OPTIONAL_LIBS quintet::tls OpenSSL::SSL
 #include "../../net/tests/support/certificates.hpp"
+#include "../../net/tests/support/long_runs.hpp"
 #include "../../net/tests/support/sockets.hpp"
 #include "../../net/tests/support/tls_peer.hpp"
 #include "client.hpp"
@@ -284,27 +285,31 @@ void check_drain(model kind) {
 void check_reloads(model kind) {
   fixture f;
   running<server> srv(f.speaking(kind), mirror{&f.seen});
-  std::atomic<bool> enough = false;
+  constexpr std::uint64_t wrong = 10;
+  const std::uint64_t right = is_long() ? 990 : 30;
+  std::atomic<bool> done = false;
   std::thread reloading([&] {
-    for (int i = 0; !enough; ++i) {
-      if (i % 10 == 9) {
+    for (std::uint64_t i = 0; i < right; ++i) {
+      if (i % (right / wrong) == 0) {
         testing::write_file(f.files.key, "-----BEGIN");
         if (!f.context->reload()) std::abort();
       }
       f.files.write(certificate());
       if (f.context->reload()) std::abort();
     }
+    done = true;
   });
-  for (int i = 0; i < 50; ++i) {
+  std::uint64_t clients = 0;
+  for (; !done; ++clients) {
     client c = over_tls(client(srv->port()));
     BOOST_TEST(!c.receive_line().empty());
     c.send("x");
     BOOST_TEST(c.receive(1) == "x");
   }
-  enough = true;
   reloading.join();
-  BOOST_TEST(f.context->reloads() > 0U);
-  BOOST_TEST(srv->statistics().handshakes.done == 50U);
+  BOOST_TEST(f.context->reloads() == right);
+  BOOST_TEST(f.context->failed_reloads() == wrong);
+  BOOST_TEST(srv->statistics().handshakes.done == clients);
 }
 
 void check_plain_beside(model kind) {
