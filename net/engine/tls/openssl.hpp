@@ -37,10 +37,16 @@ using names_ptr = std::unique_ptr<GENERAL_NAMES, freed_by<GENERAL_NAMES_free>>;
 /// OpenSSL's list of errors belongs to the thread. It is empty before and after each of our calls.
 class empty_errors {
  public:
-  empty_errors() noexcept { ERR_clear_error(); }
+  empty_errors() noexcept { clear(); }
   empty_errors(const empty_errors&) = delete;
   empty_errors& operator=(const empty_errors&) = delete;
-  ~empty_errors() { ERR_clear_error(); }
+  ~empty_errors() { clear(); }
+
+ private:
+  // It is empty nearly always. Clearing it costs ten times as many instructions as looking.
+  static void clear() noexcept {
+    if (ERR_peek_error() != 0) ERR_clear_error();
+  }
 };
 
 /// Returns why a call on `ssl` has failed with SSL_ERROR_SSL or SSL_ERROR_SYSCALL. `otherwise`: for errors that have no
