@@ -114,8 +114,9 @@ class byte_buffer {
  private:
   static std::unique_ptr<char[]> allocate(std::size_t n) { return std::make_unique_for_overwrite<char[]>(n); }
 
-  // Doubles the storage if it does not suffice, or if its content would move again too soon.
-  void make_room(std::size_t count) {
+  // Doubles the storage if it does not suffice, or if its content would move again too soon. Not inlined, so that
+  // append() is short.
+  [[gnu::noinline]] void make_room(std::size_t count) {
     const bool too_small = capacity_ < size() + count || begin_ < capacity_ / 2;
     move_to_front(too_small ? std::max({capacity_ * 2, size() + count, std::size_t{256}}) : capacity_);
   }
@@ -263,7 +264,7 @@ class buffer_cache {
   void allocate(cached_buffer& b) {
     if (b.buffer_) return;
     cached_buffer::linked_buffer* const spare = spares_.pop();
-    b.buffer_.reset(spare ? spare : new cached_buffer::linked_buffer(initial_capacity));
+    b.buffer_.reset(spare ? spare : make());
   }
   /// Takes the storage back and drops its content: the next owner, perhaps another connection, must never see it.
   void recycle(cached_buffer& b) noexcept {
@@ -277,6 +278,9 @@ class buffer_cache {
   bool trim() noexcept { return spares_.trim(); }
 
  private:
+  [[gnu::noinline]] static cached_buffer::linked_buffer* make() {
+    return new cached_buffer::linked_buffer(initial_capacity);
+  }
   [[nodiscard]] bool is_too_large(std::size_t capacity) const noexcept {
     return capacity > largest_kept || spares_.size() >= spare_buffers;
   }

@@ -53,6 +53,25 @@ BOOST_AUTO_TEST_CASE(an_item_may_become_another_function) {
   BOOST_TEST(log == (std::vector<int>{1, 2, 3}), boost::test_tools::per_element());
 }
 
+/// Counts the runs among the next 160 that may go unmeasured, after one that took `cost`.
+int unmeasured_after(duration cost) {
+  struct measured final : work_item {
+    measured() : work_item([](work_item&) noexcept {}) {}
+    using work_item::may_go_unmeasured, work_item::note_cost;
+  } item;
+  if (item.may_go_unmeasured()) return -1;  // unknown work is measured
+  item.note_cost(cost);
+  int unmeasured = 0;
+  for (int run = 0; run < 160; ++run) unmeasured += item.may_go_unmeasured() ? 1 : 0;
+  return unmeasured;
+}
+
+BOOST_AUTO_TEST_CASE(work_that_takes_little_is_measured_once_in_sixteen_runs) {
+  BOOST_TEST(unmeasured_after(std::chrono::nanoseconds(1)) == 150);
+  BOOST_TEST(unmeasured_after(std::chrono::microseconds(16)) == 150);
+  BOOST_TEST(unmeasured_after(std::chrono::microseconds(17)) == 0);
+}
+
 BOOST_AUTO_TEST_CASE(a_function_for_handing_off_is_optional) {
   job item([](job&) {});
   item.hand_off();

@@ -52,7 +52,9 @@ class timer_queue {
   }
   [[nodiscard]] bool empty() const noexcept { return tree_.empty(); }
   /// Returns the earliest deadline; time_point::max() without timers.
-  [[nodiscard]] time_point next() const noexcept { return empty() ? time_point::max() : tree_.begin()->deadline_; }
+  [[nodiscard]] time_point next() const noexcept { return empty() ? time_point::max() : first(); }
+  /// The same; requires that there are timers.
+  [[nodiscard]] time_point first() const noexcept { return tree_.begin()->deadline_; }
 
   /// Fires the timers that had expired at `now` when the call began; returns how many. A timer started meanwhile waits
   /// for the next call even if it has expired, so that the queue cannot starve its loop. Not inlined: most turns of a

@@ -31,9 +31,9 @@ const connection_ends* connection_context::kept_ends() const noexcept {
 const tls_info* connection_context::tls() const noexcept { return baton_extras_ ? baton_extras_->tls.get() : nullptr; }
 
 bool connection_context::keep_facts_of(const stream_handle& stream) noexcept {
-  if (!stream.carried() && !stream.told_ends()) return true;
+  if (!stream.carried() && !stream.facts().told) return true;
   if (!make_baton_extras()) return false;
-  baton_extras_->ends = stream.told_ends();
+  baton_extras_->ends = stream.facts().told;
   if (stream.carried()) baton_extras_->tls = stream.carried()->tls();
   has_told_ends_ = baton_extras_->ends != nullptr;
   return true;

@@ -169,7 +169,7 @@ class connection_core : public session_interface, public loop_member, public wor
   /// [loop, baton] Takes over the connection of another object, on that object's loop. Nobody uses this one yet.
   void take_from(connection_core& from) noexcept;
   [[nodiscard]] connection& as_connection() noexcept;
-  using work_item::become, work_item::note_cost, work_item::set_facts;
+  using work_item::become, work_item::may_go_unmeasured, work_item::note_cost, work_item::set_facts;
 
  private:
   // These lie in the padding behind the work item.

@@ -87,12 +87,14 @@ void connection_handoff::on_handoff(work_item& item) noexcept {
   if (c.heard_.is_abandoned()) [[unlikely]]
     return skip_batch(c);
   if (c.constants_.runs_here) return guarded(c, run);
+  const bool is_on_loop = c.loop_.in_this_thread();
+  if (!is_on_loop && c.may_go_unmeasured()) return guarded(c, run);
   const time_point begun = c.loop_.time().now();
   guarded(c, run);
   if (c.is_expired()) return;
   const duration took = c.loop_.time().now() - begun;
   c.note_cost(took);
-  if (c.loop_.in_this_thread()) c.loop_.note_handler_time(took);
+  if (is_on_loop) c.loop_.note_handler_time(took);
 }
 
 // Nobody waits for the answer, so the handler never begins. The batch's input counts as used.

@@ -80,7 +80,7 @@ class asio_engine final : public socket_engine, private engine_embedding {
   void wake() noexcept override;
   error_code add(channel& c, stream_handle&& handle) override {
     if (kind_of(c) == kind::connect) return watch_it(c, handle, sends);
-    return watch_it(c, handle, is_stream(c) && passed_descriptors::must_guard(handle.get()) ? reads | guarded : reads);
+    return watch_it(c, handle, is_stream(c) && passed_descriptors::must_guard(handle) ? reads | guarded : reads);
   }
   stream_handle remove(channel& c) noexcept override;
   error_code set_reading(channel& c, bool on) noexcept override;

@@ -66,7 +66,7 @@ error_code blocking_engine::add(channel& c, stream_handle&& stream) {
   stream_ = static_cast<stream_channel*>(&c);
   here.known = false;  // a handler of the previous stream may have blocked the signal
   handle_.store(handle, std::memory_order_relaxed);
-  slow_path_ = {.guarded = passed_descriptors::must_guard(handle)};
+  slow_path_ = {.guarded = passed_descriptors::must_guard(stream)};
   hears_end_ = true;
   receive_timeout_ = send_timeout_ = forever;
   if constexpr (longest_call != forever) {

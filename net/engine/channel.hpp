@@ -40,6 +40,12 @@ class transport {
   const void* const kind_;
 };
 
+/// Facts of a stream that travel with it, and that no engine keeps.
+struct stream_facts {
+  std::shared_ptr<const connection_ends> told;  ///< the addresses that a proxy has told; null: the socket's are right
+  bool is_ip = false;  ///< the socket is known to be no Unix socket: nobody needs to ask the kernel
+};
+
 /// A descriptor, and the transport that it carries; null: the stream is a bare socket. Only engine::close() closes a
 /// stream: destroying this object destroys the transport, and leaves the descriptor open.
 class stream_handle {
@@ -49,11 +55,11 @@ class stream_handle {
   stream_handle(int descriptor, std::unique_ptr<transport> carried = nullptr) noexcept
       : descriptor_(descriptor), carried_(std::move(carried)) {}
   stream_handle(stream_handle&& other) noexcept
-      : descriptor_(other.release()), carried_(std::move(other.carried_)), told_(std::move(other.told_)) {}
+      : descriptor_(other.release()), carried_(std::move(other.carried_)), facts_(std::move(other.facts_)) {}
   stream_handle& operator=(stream_handle&& other) noexcept {
     descriptor_ = other.release();
     carried_ = std::move(other.carried_);
-    told_ = std::move(other.told_);
+    facts_ = std::move(other.facts_);
     return *this;
   }
 
@@ -66,16 +72,16 @@ class stream_handle {
   [[nodiscard]] std::unique_ptr<transport> take_carried() noexcept { return std::move(carried_); }
   /// [loop] Sets what carries the stream from now on.
   void set_carried(std::unique_ptr<transport> carried) noexcept { carried_ = std::move(carried); }
-  /// [loop] Return and set the addresses that a proxy has told; null: the socket's are right. For a new connection.
-  [[nodiscard]] const std::shared_ptr<const connection_ends>& told_ends() const noexcept { return told_; }
-  void tell_ends(std::shared_ptr<const connection_ends> told) noexcept { told_ = std::move(told); }
+  /// [loop] Return and set the facts, for a new connection.
+  [[nodiscard]] const stream_facts& facts() const noexcept { return facts_; }
+  void set_facts(stream_facts facts) noexcept { facts_ = std::move(facts); }
   /// [loop] Gives the descriptor to the caller. The transport stays.
   int release() noexcept { return std::exchange(descriptor_, -1); }
 
  private:
   int descriptor_ = -1;
   std::unique_ptr<transport> carried_;
-  std::shared_ptr<const connection_ends> told_;
+  stream_facts facts_;
 };
 
 /// A handle (a descriptor, for kernel engines) and the callbacks for its events; muduo's Channel. A channel belongs to
@@ -87,6 +93,9 @@ class channel {
   channel& operator=(const channel&) = delete;
   /// [loop] Returns -1 if no engine watches the channel.
   [[nodiscard]] int handle() const noexcept { return handle_; }
+  /// [loop] Returns whether engine::send() of one piece only makes a system call, if the kernel takes all. send_now()
+  /// makes it itself then, and passes any other result, negative for an error, to engine::end_direct_send().
+  [[nodiscard]] bool sends_directly() const noexcept { return sends_directly_; }
 
  protected:
   /// in_place_stream: a stream that offers receive_space(). An engine that cannot use the space treats it as `stream`.
@@ -100,6 +109,7 @@ class channel {
   int handle_ = -1;
   std::uint32_t interest_ = 0;  // the events that the engine watches for, in the engine's encoding
   kind kind_;
+  bool sends_directly_ = false;  // told by the engine that watches the channel
 };
 
 /// A stream of bytes. The engine calls all virtual functions on the loop's thread.

@@ -39,6 +39,10 @@ class decorating_engine : public engine, protected engine_embedding {
     Port* const p = port_of(c);
     return p ? p->send(pieces) : inner_->send(c, pieces);
   }
+  /// A port's channel never sends directly.
+  send_result end_direct_send(stream_channel& c, std::size_t offered, ssize_t result) noexcept final {
+    return inner_->end_direct_send(c, offered, result);
+  }
   [[nodiscard]] arrival arrived(stream_channel& c) noexcept final {
     Port* const p = port_of(c);
     return p ? p->arrived() : inner_->arrived(c);
@@ -99,9 +103,16 @@ class decorating_engine : public engine, protected engine_embedding {
     ++port_count_;
   }
   /// Keeps a port that is used no more until the next turn: callbacks of this turn may be in progress.
-  void destroy_later(std::unique_ptr<Port> p) noexcept { removed_.push_back(std::move(p)); }
+  void destroy_later(std::unique_ptr<Port> p) noexcept {
+    removed_.push_back(std::move(p));
+    has_chores_ = true;
+  }
   /// Call it at the start of poll().
   void destroy_removed() noexcept { removed_.clear(); }
+  [[nodiscard]] bool has_removed() const noexcept { return !removed_.empty(); }
+  /// The next poll() has more to do than to poll the inner engine. Whoever makes such work sets it, poll() clears it: a
+  /// turn of plain streams costs one comparison for each decorator.
+  bool has_chores_ = false;
 
  private:
   /// Ends serving: stops watching for the port, and returns its stream.

@@ -89,9 +89,7 @@ class engine {
   virtual send_result send(stream_channel& c, output_pieces pieces) noexcept = 0;
   /// [loop] Sends one piece. Nearly every reply is one piece, and an engine can send it with fewer instructions.
   virtual send_result send(stream_channel& c, bytes data) noexcept;
-  /// [loop] Returns whether send() of one piece only makes a system call, if the kernel takes all. send_now() makes it
-  /// itself then, and passes any other result, negative for an error, to end_direct_send().
-  [[nodiscard]] bool sends_directly() const noexcept { return sends_directly_; }
+  /// [loop] Converts the result of a system call that was made for a stream that sends_directly().
   virtual send_result end_direct_send(stream_channel&, std::size_t /*offered*/, ssize_t /*result*/) noexcept {
     return {};
   }
@@ -122,12 +120,16 @@ class engine {
                   engine_embedding* embedded = nullptr) noexcept
       : capabilities_(can), sockets_(network), embedding_(embedded) {}
 
+  /// The streams that are bound to this engine, not to one above it, may send by a system call.
   void send_directly() noexcept { sends_directly_ = true; }
   /// Returns the maximum bytes of one on_received().
   [[nodiscard]] std::size_t receive_limit() const noexcept { return receive_limit_; }
   // Access to the fields that an engine keeps in a channel.
   using kind = channel::kind;
-  static void bind(channel& c, int handle) noexcept { c.handle_ = handle; }
+  void bind(channel& c, int handle) const noexcept {
+    c.handle_ = handle;
+    c.sends_directly_ = sends_directly_;
+  }
   /// Returns the handle, -1 if no engine watches the channel.
   static int unbind(channel& c) noexcept { return std::exchange(c.handle_, -1); }
   static std::uint32_t& interest(channel& c) noexcept { return c.interest_; }

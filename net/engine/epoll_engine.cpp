@@ -50,8 +50,7 @@ epoll_engine::epoll_engine()
 
 // An interrupted wait counts as one without events: the loop checks its inbox and polls again.
 inline int epoll_engine::wait(duration longest) noexcept {
-  constexpr int most = static_cast<int>(longest_wait / std::chrono::milliseconds(1));
-  return wait_for_events(set_.get(), ready_.data(), batch, std::min(system_call::to_milliseconds(longest), most));
+  return wait_for_events(set_.get(), ready_.data(), batch, system_call::to_milliseconds(longest));
 }
 
 bool epoll_engine::poll(duration longest) {
@@ -184,9 +183,9 @@ engine::send_result epoll_engine::end_direct_send(stream_channel& c, std::size_t
   return sent;
 }
 
-std::uint32_t epoll_engine::first_interest(const channel& c, int handle) noexcept {
+std::uint32_t epoll_engine::first_interest(const channel& c, const stream_handle& stream) noexcept {
   if (kind_of(c) == kind::connect) return EPOLLOUT;
-  if (is_stream(c) && passed_descriptors::must_guard(handle)) return EPOLLIN | guarded;
+  if (is_stream(c) && passed_descriptors::must_guard(stream)) return EPOLLIN | guarded;
   return is_shared_listener(c) ? EPOLLIN | EPOLLEXCLUSIVE : EPOLLIN;
 }
 
@@ -202,7 +201,7 @@ error_code epoll_engine::watch(channel& c, int handle, std::uint32_t events) noe
 
 error_code epoll_engine::add(channel& c, stream_handle&& handle) {
   if (handle.carried()) return system_error_code(EOPNOTSUPP);
-  return watch(c, handle.get(), first_interest(c, handle.get()));
+  return watch(c, handle.get(), first_interest(c, handle));
 }
 
 stream_handle epoll_engine::remove(channel& c) noexcept {

@@ -34,7 +34,7 @@ class epoll_engine final : public socket_engine, private engine_embedding {
   static constexpr int batch = 256;
 
   [[nodiscard]] int descriptor() noexcept override { return set_.get(); }
-  static std::uint32_t first_interest(const channel& c, int handle) noexcept;
+  static std::uint32_t first_interest(const channel& c, const stream_handle& stream) noexcept;
   error_code watch(channel& c, int handle, std::uint32_t events) noexcept;
   error_code set_interest(channel& c, std::uint32_t events, bool on) noexcept;
   error_code change_interest(channel& c, std::uint32_t wanted) noexcept;

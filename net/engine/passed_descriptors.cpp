@@ -144,8 +144,9 @@ bool can_arrive(int handle) noexcept {
   return errno == ENOPROTOOPT && get(handle, SO_DOMAIN, AF_UNSPEC) == AF_UNIX;
 }
 
-bool must_guard(int handle) noexcept {
-  if (!can_arrive(handle)) return false;
+bool must_guard(const stream_handle& stream) noexcept {
+  const int handle = stream.get();
+  if (stream.facts().is_ip || !can_arrive(handle)) return false;
   refuse(handle);
   if (!has_unread(handle)) return can_arrive(handle);
   allow(handle);  // so that close_socket() knows

@@ -8,6 +8,8 @@
 // QUINTET_PASSED_DESCRIPTORS=close selects this way on every kernel.
 #pragma once
 
+#include "channel.hpp"
+
 #include <cstddef>
 
 #include <sys/types.h>
@@ -23,7 +25,7 @@ void allow(int socket) noexcept;
 [[nodiscard]] bool can_arrive(int handle) noexcept;
 /// [loop] Makes a stream's handle refuse descriptors from now on. Returns true if some can arrive all the same, because
 /// the kernel is old or bytes have arrived before: then use receive().
-[[nodiscard]] bool must_guard(int handle) noexcept;
+[[nodiscard]] bool must_guard(const stream_handle& stream) noexcept;
 
 /// [any thread] Receives as recv does, but returns an error as the kernel does: as -errno. If descriptors have arrived,
 /// closes them in the background and returns -EPROTO: the peer does what no honest client of this library does.

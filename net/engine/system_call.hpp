@@ -14,7 +14,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 
 // Once a process has two threads, glibc's recv, send and epoll_wait switch asynchronous cancellation on and off around
@@ -38,14 +37,14 @@
 
 namespace quintet::system_call {
 
-/// Converts a wait for epoll_wait and poll: -1 for engine::forever, else rounded up so that the wait never ends early.
-/// A negative wait becomes 0: the kernel would wait without a limit.
+/// Converts a wait for epoll_wait and poll: -1 for engine::forever, else rounded up so that the wait never ends early,
+/// and at most engine::longest_wait. A negative wait becomes 0: the kernel would wait without a limit.
 inline int to_milliseconds(duration longest) noexcept {
   if (longest == engine::forever) return -1;
   constexpr std::int64_t ns_in_ms = 1'000'000;  // std::chrono::ceil takes three instructions more
   const std::int64_t ns = longest.count();
   const std::int64_t ms = ns > 0 ? (ns - 1) / ns_in_ms + 1 : 0;
-  return static_cast<int>(std::min<std::int64_t>(ms, std::numeric_limits<int>::max()));
+  return static_cast<int>(std::min<std::int64_t>(ms, engine::longest_wait / std::chrono::milliseconds(1)));
 }
 
 // [any thread] The functions behave as their namesakes, but return an error as the kernel does: as -errno.
@@ -113,7 +112,7 @@ namespace quintet {
 
 /// [loop] Does what engine::send() does.
 inline engine::send_result send_now(engine& io, stream_channel& c, bytes data) noexcept {
-  if (!io.sends_directly()) return io.send(c, data);
+  if (!c.sends_directly()) return io.send(c, data);
   const ssize_t n = system_call::send(c.handle(), data.data(), data.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   if (n == static_cast<ssize_t>(data.size())) [[likely]]
     return {data.size()};

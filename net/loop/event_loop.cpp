@@ -114,11 +114,11 @@ bool event_loop::run_posted() noexcept {
 
 bool event_loop::has_detached_work() noexcept {
   const asio_guest* const made = guest_.load(std::memory_order_acquire);
-  return (made && (made->active() || guest_posted_.load())) || !callbacks_.empty();
+  return (made && (made->active() || is_called(guest_posted))) || !callbacks_.empty();
 }
 
 inline bool event_loop::must_not_sleep() const noexcept {
-  return guest_posted_.load() || !inbox_.empty() || (stop_requested_.load() && !stopping_);
+  return is_called(guest_posted) || !inbox_.empty() || (is_called(stop_asked) && !stopping_);
 }
 
 bool event_loop::expire_timers() {
@@ -139,13 +139,13 @@ template <bool Announces>
   const auto is_fresh = [this] { return is_now_cached_ && now_at_ == counters_.batches.value(); };
   // A timer started while others fired can be overdue.
   const duration longest = timers_.empty() ? engine::forever
-                           : is_fresh()    ? within_bounds(timers_.next() - now_)
+                           : is_fresh()    ? within_bounds(timers_.first() - now_)
                                            : longest_wait(true);
   is_now_cached_ = false;  // the wait may be long
   if constexpr (Announces) sleep_.announce(sleep_place::in_engine);
-  engine_->poll(must_not_sleep() ? duration::zero() : longest);
+  engine_->poll(calls_.load() != 0 || !inbox_.empty() ? duration::zero() : longest);
   sleep_.end();
-  if (!timers_.empty() && !(is_fresh() && now_ < timers_.next()) && expire_timers()) is_now_cached_ = false;
+  if (!timers_.empty() && !(is_fresh() && now_ < timers_.first()) && expire_timers()) is_now_cached_ = false;
   if (!inbox_.empty()) {
     is_now_cached_ = false;
     inbox_.run_all();
@@ -158,9 +158,7 @@ template <bool Announces>
 
 void event_loop::run() {
   const scoped_current here(*this);
-  const auto next_is_quiet = [this] {
-    return is_quiet_ && !guest_.load(std::memory_order_acquire) && !stop_requested_.load(std::memory_order_relaxed);
-  };
+  const auto next_is_quiet = [this] { return is_quiet_ && calls_.load(std::memory_order_relaxed) == 0; };
   while (!finished()) {
     if (always_wake_)
       while (next_is_quiet()) quiet_turn<false>();
@@ -221,9 +219,9 @@ event_loop::outside_wait event_loop::wait_outside() {
 bool event_loop::turn(bool may_wait) {
   fair_work_.begin_turn();
   counters_.turns.add();
-  if (stop_requested_.load(std::memory_order_relaxed) && !stopping_) begin_to_stop();
-  if (guest_posted_.load(std::memory_order_relaxed))
-    guest_posted_.store(false);  // before the poll, which runs everything posted earlier
+  if (is_called(stop_asked, std::memory_order_relaxed) && !stopping_) begin_to_stop();
+  // Before the poll, which runs everything posted earlier.
+  if (is_called(guest_posted, std::memory_order_relaxed)) calls_.fetch_and(has_guest | stop_asked);
   asio_guest* const guest = guest_.load(std::memory_order_acquire);
   bool worked = guest && poll_guest(*guest);
   worked |= wait_for_work(guest, may_wait && !worked);
@@ -316,7 +314,7 @@ void event_loop::begin_to_stop() noexcept {
 }
 
 void event_loop::stop() noexcept {
-  stop_requested_.store(true);
+  calls_.fetch_or(stop_asked);
   wake();
 }
 
@@ -333,7 +331,7 @@ void event_loop::post(work_fifo& items) noexcept {
 
 // The same order as for the inbox: queue the work, set the flag, then check whether the loop sleeps.
 void event_loop::wake_for_guest() noexcept {
-  guest_posted_.store(true);
+  calls_.fetch_or(guest_posted);
   wake();
 }
 
@@ -352,6 +350,7 @@ void event_loop::wake() noexcept {
 asio_guest& event_loop::guest() {
   if (asio_guest* made = guest_.load(std::memory_order_acquire)) return *made;
   auto fresh = std::make_unique<asio_guest>(context_of(*engine_), counters_.handler_errors);
+  calls_.fetch_or(has_guest);  // before the loop can find it
   asio_guest* expected = nullptr;
   if (!guest_.compare_exchange_strong(expected, fresh.get())) return *expected;  // another thread was faster
   return *fresh.release();

@@ -297,6 +297,11 @@ class event_loop {
   bool run_put_off() noexcept;
   bool run_deferred() noexcept;
   bool must_not_sleep() const noexcept;
+  // What asks for more than a quiet turn, in one word for one comparison. guest_posted: since the guest's last poll.
+  enum call : std::uint8_t { has_guest = 1, guest_posted = 2, stop_asked = 4 };
+  bool is_called(call what, std::memory_order order = std::memory_order_seq_cst) const noexcept {
+    return (calls_.load(order) & what) != 0;
+  }
   void wake() noexcept;
   void wake_for_guest() noexcept;
   asio_guest& guest();
@@ -318,8 +323,7 @@ class event_loop {
   const bool sleeps_at_once_;                // without spinning, and woken only if it sleeps: nearly every loop
   const bool can_be_quiet_;                  // without spinning, and the engine runs no Asio handlers
   sleep_flag sleep_;
-  std::atomic<bool> stop_requested_{false};
-  std::atomic<bool> guest_posted_{false};  // another thread has posted to the guest since its last poll
+  std::atomic<std::uint8_t> calls_{0};
   mpsc_inbox inbox_;
   work_fifo deferred_;
   fair_tasks fair_work_;

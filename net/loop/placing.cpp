@@ -13,7 +13,7 @@
 namespace quintet::detail {
 
 address peer_of(event_loop& loop, const stream_handle& stream) {
-  return stream.told_ends() ? stream.told_ends()->peer : loop.io().sockets().remote_address(stream.get());
+  return stream.facts().told ? stream.facts().told->peer : loop.io().sockets().remote_address(stream.get());
 }
 
 event_loop& pick(model_interface& model, event_loop& main, const stream_handle& stream) {

@@ -25,10 +25,10 @@ event_loop& pick(model_interface& model, event_loop& main, const stream_handle& 
 /// has been destroyed without a call.
 template <std::invocable<stream_handle> OnLoop>
 void post_stream(event_loop& loop, stream_handle&& stream, OnLoop on_loop) {
-  loop.post([descriptor = stream.get(), carried = stream.carried(), told = stream.told_ends(),
+  loop.post([descriptor = stream.get(), carried = stream.carried(), facts = stream.facts(),
              f = std::move(on_loop)]() mutable noexcept {
     stream_handle s(descriptor, std::unique_ptr<transport>(carried));
-    s.tell_ends(std::move(told));
+    s.set_facts(std::move(facts));
     f(std::move(s));
   });
   (void)stream.release();

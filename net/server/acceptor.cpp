@@ -86,9 +86,13 @@ listener& acceptor::listen(const listen_options& options, bool shared) {
       std::make_shared<const origin>(origin{options.socket.has_buffers(), std::move(offerer), options.may_connect,
                                             options.carry, options.proxy, networks_of(options.proxy), secured});
   const bool limited = (limits_.max_connections > 0 && holds_when_full()) || limits_.accept_rate > 0;
+  const auto take = [this, from, nth = listeners_.size()](int handle) {
+    stream_handle stream(handle);
+    stream.set_facts({.told = {}, .is_ip = listeners_[nth]->at().is_ip()});
+    accepted({std::move(stream), from});
+  };
   return *listeners_.emplace_back(std::make_unique<listener>(
-      loop_, options, [this, from](int handle) { accepted({handle, from}); }, log_,
-      listener::properties{.shared = shared, .limited = limited}));
+      loop_, options, take, log_, listener::properties{.shared = shared, .limited = limited}));
 }
 
 void acceptor::start() {
@@ -193,8 +197,9 @@ void acceptor::proxied_connection::finished(error_code failed, const proxy_heade
   const address client = tells ? address(header.peer.ip(), header.peer.port) : from_;
   try {
     if (tells)
-      stream.tell_ends(std::make_shared<const connection_ends>(
-          connection_ends{client, address(header.local.ip(), header.local.port)}));
+      stream.set_facts({.told = std::make_shared<const connection_ends>(
+                            connection_ends{client, address(header.local.ip(), header.local.port)}),
+                        .is_ip = stream.facts().is_ip});
     owner_.place(connection_, owner_.limiter_.add_network(std::move(permit_), client), client);
   } catch (...) {
     owner_.refuse(connection_, detail::reason_of_exception(), client);

@@ -2,6 +2,8 @@
 // acceptor_test: connections wait, are refused or are limiter by the accept limits; the test moves the clock.
 #include <quintet/net/server/acceptor.hpp>
 
+#include <quintet/net/loop/placing.hpp>
+
 #include "needs.hpp"
 #include "sockets.hpp"
 
@@ -131,6 +133,28 @@ BOOST_AUTO_TEST_CASE(a_full_server_pauses_all_its_listeners_until_one_leaves) {
   BOOST_TEST(w.accepts->refused() == 0u);
   while (!w.inside.empty()) w.leave();
   BOOST_TEST(w.limiter.open() == 0u);
+}
+
+// Nobody then asks the kernel, for each connection, whether descriptors can arrive.
+BOOST_AUTO_TEST_CASE(an_accepted_stream_is_known_to_be_no_unix_socket_on_its_loop_too) {
+  event_loop main, other;
+  connection_limiter limiter({});
+  std::vector<bool> is_ip;
+  acceptor accepts(main, {}, {}, limiter, no_log, [&](event_loop&, stream_handle&& stream, const connection_permit&) {
+    detail::post_stream(other, std::move(stream), [&](stream_handle s) noexcept {
+      is_ip.push_back(s.facts().is_ip);
+      other.io().close(std::move(s));
+    });
+  });
+  const address tcp = accepts.listen("127.0.0.1:0").at(), local = accepts.listen("unix:@quintet-facts").at();
+  accepts.start();
+  const file_descriptor first = connected_to(tcp);
+  while (main.poll()) {
+  }
+  const file_descriptor second = connected_to(local);
+  while (main.poll() || other.poll()) {
+  }
+  BOOST_TEST(is_ip == (std::vector<bool>{true, false}), boost::test_tools::per_element());
 }
 
 // The second loop accepts before it knows that the first has taken the last place.

@@ -83,6 +83,23 @@ QUINTET_ENGINE_TEST(an_engine_without_filters_refuses_the_stream) {
   BOOST_TEST(s.carried() != nullptr);
 }
 
+// A decorator costs plain streams nothing for each send: the loop makes the system call, as without one.
+QUINTET_ENGINE_TEST(a_plain_stream_under_a_decorator_sends_as_without_it) {
+  testing::engine_stream alone(kind), f(kind);
+  alone.watch();
+  f.io = decorate(std::move(f.io), {.filters = true});
+  f.watch();
+  BOOST_TEST(f.here.sends_directly() == alone.here.sends_directly());
+  const std::string text = numbered(4'000'000);  // more than the kernel takes at once
+  std::string heard;
+  std::thread listening([&] { heard = f.heard(text.size()); });
+  f.send_all(text);
+  listening.join();
+  BOOST_TEST((heard == text));
+  const fixture filtered(kind);
+  BOOST_TEST(!filtered.here.sends_directly());
+}
+
 QUINTET_ENGINE_TEST(records_may_be_cut_anywhere) {
   fixture f(kind);
   std::string records = f.peer_filter.encrypted("hello, ");

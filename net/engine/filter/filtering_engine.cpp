@@ -18,6 +18,10 @@ std::unique_ptr<engine> make_filtering_engine(std::unique_ptr<engine> inner) {
 filtering_engine::~filtering_engine() { drop_closing(); }
 
 bool filtering_engine::poll(duration longest) {
+  return has_chores_ ? poll_with_chores(longest) : inner().poll(longest);
+}
+
+bool filtering_engine::poll_with_chores(duration longest) {
   destroy_removed();
   if (closing_.size() > open_) std::erase_if(closing_, [](const auto& p) { return p->handle() < 0; });
   const bool worked = serve_due();
@@ -27,6 +31,7 @@ bool filtering_engine::poll(duration longest) {
     longest = std::clamp(next_deadline_ - clock::system().now(), duration::zero(), longest);
   const bool more = inner().poll(longest);
   if (open_ > 0) end_silent();
+  has_chores_ = has_removed() || !due_.empty() || !closing_.empty();
   return more || worked;
 }
 
@@ -46,6 +51,7 @@ bool filtering_engine::serve_due() {
 
 void filtering_engine::make_due(filter_port& p) noexcept {
   if (!std::exchange(p.is_due, true)) due_.push_back(&p);  // add_port() has made room
+  has_chores_ = true;
 }
 
 int filtering_engine::descriptor() noexcept {
@@ -127,6 +133,7 @@ bool filtering_engine::keep_until_sent(stream_handle& stream) noexcept try {
   }
   filter_port& p = *closing_.emplace_back(std::move(made));
   ++open_;
+  has_chores_ = true;
   if (!p.begin_closing())
     end_closing(p);
   else

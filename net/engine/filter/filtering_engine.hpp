@@ -45,6 +45,7 @@ class filtering_engine final : public decorating_engine<filter_port> {
 
   [[nodiscard]] int descriptor() noexcept override;
   stream_handle detach(filter_port& p) noexcept override;
+  bool poll_with_chores(duration longest);
   void make_places();
   error_code add_port(stream_channel& c, stream_handle&& stream);
   bool serve_due();

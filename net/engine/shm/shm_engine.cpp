@@ -37,7 +37,10 @@ constexpr duration idle_before_sleep = std::chrono::microseconds(250);
 
 // ---- Turns ----------------------------------------------------------------------------------------------------------
 
-bool shm_engine::poll(duration longest) {
+bool shm_engine::poll(duration longest) { return has_chores_ ? poll_with_chores(longest) : inner().poll(longest); }
+
+bool shm_engine::poll_with_chores(duration longest) {
+  has_chores_ = port_count() > 0;
   destroy_removed();
   if (polled_.empty()) return wait(longest);
   wake_streams();
@@ -203,6 +206,7 @@ error_code shm_engine::add_port(stream_channel& c, stream_handle&& stream) try {
   }
   start_polling(*made);
   serve(c, socket, std::move(made));
+  has_chores_ = true;
   return {};
 } catch (const std::bad_alloc&) {
   return make_error_code(boost::system::errc::not_enough_memory);

@@ -45,6 +45,7 @@ class shm_engine final : public decorating_engine<shm_stream> {
 
   [[nodiscard]] quintet::engine& waiter() noexcept { return substitute_in_use_ ? *substitute_ : inner(); }
   error_code add_port(stream_channel& c, stream_handle&& stream);
+  bool poll_with_chores(duration longest);
   void use_substitute(bool on) noexcept;
   bool poll_streams();
   bool wait(duration longest);

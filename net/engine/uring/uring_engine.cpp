@@ -160,7 +160,7 @@ error_code uring_engine::add(channel& c, stream_handle&& stream) try {
   w->blocked = kind_of(c) == kind::connect;
   w->limited = kind_of(c) == kind::accept && static_cast<accept_channel&>(c).is_limited();
   interest(c) = accepting;
-  w->guarded = is_stream(c) && passed_descriptors::must_guard(handle);
+  w->guarded = is_stream(c) && passed_descriptors::must_guard(stream);
   by_handle_.set(handle, w);  // only completions refer to a previous, removed entry
   bind(c, handle);
   start_needed_requests(*w);
