@@ -58,6 +58,7 @@ constexpr auto texts = std::to_array<text>({
     {errc::tls_no_protocol, "the client named none of the server's protocols (ALPN)"},
     {errc::tls_alert, "the peer ended TLS by an alert; it may not trust the certificate"},
     {errc::tls_bad_record, "a TLS record is too long, or does not match its authentication code"},
+    {errc::input_before_tls, "plain bytes arrived before TLS began; somebody may have inserted them"},
     {errc::tls_flood, "the peer sent too many TLS records without data"},
 });
 

@@ -58,6 +58,7 @@ enum class errc {
   tls_no_protocol,          ///< none of the protocols that the client has named (ALPN) is served
   tls_alert,                ///< the peer has sent an alert: it refuses, for example, the server's certificate
   tls_bad_record,           ///< a record is too long, or was changed on the way
+  input_before_tls,         ///< start_tls() found plain bytes that the peer had sent before it could expect TLS
   tls_flood,                ///< the peer sends key updates, empty records or tickets, and hardly any data
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// counter: a number that one thread writes and any thread reads, for a plain store; and sums of tables of counters.
+// counter: a number that one thread writes and any thread reads, for a plain store; one that all write; and sums of
+// tables of counters.
 #pragma once
 
 #include "../build/sanitizers.hpp"
@@ -34,14 +35,25 @@ class counter {
   std::atomic<std::uint64_t> value_{0};
 };
 
+/// A counter with any number of writers: add() is a locked instruction.
+class shared_counter {
+ public:
+  void add(std::uint64_t n = 1) noexcept { value_.fetch_add(n, std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t value() const noexcept { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> value_{0};
+};
+
 /// The sum of tables of counters at some moment. `Figures<Value>` declares the figures, each a `Value`. Its static
 /// `each(f, tables...)` lists them: it calls f(name, figure...) for each figure, with that figure of each table.
 template <template <class> class Figures>
 struct figure_sums : Figures<std::uint64_t> {
   /// [any thread] Reads the counters one by one, while their writer may go on.
-  void add(const Figures<counter>& counters) noexcept {
+  template <class Counter>
+  void add(const Figures<Counter>& counters) noexcept {
     static_assert(count() * sizeof(std::uint64_t) == sizeof(Figures<std::uint64_t>), "each() lists every figure");
-    Figures<std::uint64_t>::each([](const char*, std::uint64_t& sum, const counter& one) { sum += one.value(); }, *this,
+    Figures<std::uint64_t>::each([](const char*, std::uint64_t& sum, const Counter& one) { sum += one.value(); }, *this,
                                  counters);
   }
   /// [any thread] Number of figures that `each` lists.

@@ -53,6 +53,7 @@ constexpr std::array all_reasons{errc::end_of_stream,
                                  errc::tls_no_protocol,
                                  errc::tls_alert,
                                  errc::tls_bad_record,
+                                 errc::input_before_tls,
                                  errc::tls_flood};
 
 BOOST_AUTO_TEST_CASE(each_reason_has_its_own_text) {

@@ -9,7 +9,7 @@
 #include "../engine/system_call.hpp"
 #include "../loop/executor.hpp"
 #include "../loop/placing.hpp"
-#include "../secure/client_handshakes.hpp"
+#include "../secure/loop_handshakes.hpp"
 #include "../secure/securing_stream.hpp"
 #include "resolver.hpp"
 
@@ -254,8 +254,7 @@ void connector::connected(stream_handle stream, const address& at) noexcept {
   end_attempts();
   try {
     std::string server = host_.empty() ? at.host() : host_;
-    secured_ =
-        new secured(*this, loop_.use<client_handshakes>().of(options_.tls), std::move(stream), std::move(server));
+    secured_ = new secured(*this, loop_.use<loop_handshakes>().of(options_.tls), std::move(stream), std::move(server));
   } catch (const std::bad_alloc&) {
     loop_.io().close(std::move(stream));
     return finish(make_error_code(boost::system::errc::not_enough_memory));

@@ -6,6 +6,7 @@
 #include "../loop/executor.hpp"
 #include "connection_extras.hpp"
 #include "connection_migration.hpp"
+#include "connection_securing.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -46,6 +47,7 @@ bool connection::write(shared_bytes data) {
 error_code connection::write_error() const noexcept {
   const detail::output_baton_flags& flags = held().output;
   if (flags.shutdown_requested) return system_error_code(EPIPE);
+  if (baton_flags().input.starts_tls) return system_error_code(EINPROGRESS);
   return flags.overflowed ? errc::output_overflow : errc::output_full;
 }
 
@@ -145,6 +147,18 @@ bool connection::move_to(event_loop& to) {
   check_held();
   const auto is_ordinary = [this](event_loop& loop) { return std::ranges::count(host_.loops, &loop) > 0; };
   return is_ordinary(to) && is_ordinary(loop_) && detail::connection_migration::request(*this, to);
+}
+
+error_code connection::start_tls(std::shared_ptr<handshake_source> context, bytes answer,
+                                 const handshake_limits& limits) {
+  check_held();
+  if (const error_code refused = detail::connection_securing::refusal(*this, context, limits)) return refused;
+  auto wanted = std::make_unique<detail::tls_request>(std::move(context), limits);
+  detail::connection_baton_extras& extras = extras_of_baton();
+  if (!write(answer)) return write_error();
+  extras.starts_tls = std::move(wanted);
+  detail::connection_securing::note_request(*this);
+  return {};
 }
 
 // An exception leaves the end of the batch to decide.

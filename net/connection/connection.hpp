@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../../base/memory/byte_chain.hpp"
+#include "../options/listen_options.hpp"
 #include "connection_core.hpp"
 
 #include <concepts>
@@ -15,6 +16,7 @@
 namespace quintet {
 
 class cork_guard;
+class handshake_source;
 
 namespace detail {
 
@@ -138,6 +140,17 @@ class connection : protected detail::connection_core {
   /// whose output comes from the input of `source`. Both must have the same registry. In force from the end of this
   /// batch. Throws std::bad_alloc.
   void throttle_source(connection_id source);
+
+  /// [baton] Begins TLS in mid-stream, as PostgreSQL's SSLRequest and SMTP's STARTTLS ask for. `answer` is written
+  /// and leaves in plain, as all output before it. From now on write() fails, and nothing is delivered. Once the
+  /// handler has returned (a coroutine: waits in a read), the handshake begins. Then the same handler goes on, and
+  /// tls_info_of() tells of it. If the handshake fails, the connection ends with the reason: with
+  /// errc::input_before_tls if bytes wait by then that no handler has used, so leave what is behind the request unused.
+  /// `context`: a tls_context. `limits`: on each loop those of the first call for a context hold. Returns, without
+  /// effect, EOPNOTSUPP without TCP, or without listener_settings::tls_begins or `tls` of any listener; EALREADY with
+  /// TLS; EPIPE after close() or shutdown_send(); EINVAL for a client's context; write_error(). Throws std::bad_alloc.
+  [[nodiscard]] error_code start_tls(std::shared_ptr<handshake_source> context, bytes answer,
+                                     const handshake_limits& limits = {});
 
   /// [any thread] Returns an id that names this connection while it lives, and nothing afterwards.
   [[nodiscard]] connection_id id() const noexcept { return id_; }

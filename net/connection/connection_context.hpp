@@ -124,7 +124,9 @@ class connection_context : public stream_channel {
   }
   /// [loop, baton] Returns whether input must not be delivered now.
   [[nodiscard]] bool holds_input() const noexcept {
-    return waits_for_room() || output_holds_input() || baton_flags_.input.paused || loop_flags_.input.throttled;
+    const input_baton_flags& of_handler = baton_flags_.input;
+    return waits_for_room() || output_holds_input() || of_handler.paused || of_handler.starts_tls ||
+           loop_flags_.input.throttled;
   }
   /// [loop, baton] Returns whether there is input that the handler has not seen. No further byte can decide the class
   /// of a connection that drains, or whose peer has ended: what classify() has seen is then the handler's.

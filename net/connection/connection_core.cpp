@@ -8,6 +8,7 @@
 #include "connection_extras.hpp"
 #include "connection_handoff.hpp"
 #include "connection_migration.hpp"
+#include "connection_securing.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -82,6 +83,7 @@ error_code connection_core::open(stream_handle&& stream, enabled_callbacks enabl
 [[gnu::always_inline, gnu::visibility("hidden")]] void connection_core::take_in(bytes arrived) noexcept {
   if (!is_idle({.slow_path = true})) [[unlikely]] {
     if (baton_is_out() || loop_flags().input.has_pending || holds_input()) {  // so that it overtakes nothing
+      if (connection_securing::is_in_progress(*this)) return connection_securing::received(*this, arrived);
       fail_if(input_.append_pending(*this, arrived));
       if (!baton_is_out() && !holds_input()) run_steps();
       return;
@@ -119,8 +121,13 @@ void connection_core::on_received_nothing() noexcept {
 }
 
 // An error of the socket is told once: a send may have had it. EPIPE is a reset after the peer's orderly end.
+error_code connection_core::reason_of_end(const error_code& told) const noexcept {
+  return !told && loop_flags().output.send_failed && reason_ != EPIPE ? reason() : told;
+}
+
 void connection_core::on_receive_end(error_code reason) noexcept {
-  if (!reason && loop_flags().output.send_failed && reason_ != EPIPE) reason = this->reason();
+  if (connection_securing::is_in_progress(*this)) return connection_securing::received_end(*this, reason);
+  reason = reason_of_end(reason);
   if (!reason) tell(cancel_reason::peer_finished);
   if (reason) {
     // The handler gets all that had arrived before the end, in every model.
@@ -171,6 +178,7 @@ duration connection_core::longest_send() const noexcept {
 }
 
 void connection_core::on_sendable() noexcept {
+  if (connection_securing::is_in_progress(*this)) return;  // it tries again by itself
   connection_output::sample_progress(*this);
   fail_if(output_.send_queue(*this, loop_.counters().sends_resumed));
   if (!has_ended() && !baton_is_out()) run_steps();
@@ -179,7 +187,8 @@ void connection_core::on_sendable() noexcept {
 void connection_core::turn_ends() noexcept {
   const bool failed = has_ended() || loop_flags().output.send_failed;
   const bool sends = connection_output::turn_ends(*this, failed ? why_not_sent() : error_code());
-  if (has_ended() || !(sends || connection_migration::is_wanted(*this))) return;
+  const bool has_waited = baton_flags().input.starts_tls || connection_migration::is_wanted(*this);
+  if (has_ended() || !(sends || has_waited)) return;
   if (sends) fail_if(output_.send_queue(*this, loop_.counters().sends_outside));
   if (!has_ended() && !baton_is_out()) run_steps();
 }
@@ -235,6 +244,7 @@ void connection_core::throttle(int change) noexcept {
   if (has_ended() || is_lingering()) return;
   if (!make_extras()) return out_of_memory();
   connection_input::throttle(*this, change);
+  if (connection_securing::is_in_progress(*this)) return;
   if (!baton_is_out()) return run_steps();
   fail_if(input_.update_reading(*this));
 }
@@ -243,8 +253,12 @@ void connection_core::throttle(int change) noexcept {
 void connection_core::drain() noexcept {
   if (is_draining() || has_ended() || is_lingering()) return;
   if (!make_extras()) return out_of_memory();
-  connection_input::begin_drain(*this);
   drain_begun_ = true;
+  if (connection_securing::is_in_progress(*this)) {
+    own_flags().draining = true;
+    return fail(errc::stopped);
+  }
+  connection_input::begin_drain(*this);
   if (!is_closing()) loop_flags(key()) = connection_phase::draining;
   if (has_baton_here()) own_flags().draining = true;
   tell(cancel_reason::drain);
@@ -274,6 +288,7 @@ void connection_core::apply_changes() noexcept {
   loop_.counters().dropped.add(counted.dropped);
   loop_.counters().checksum_errors.add(counted.checksum_errors);
   connection_migration::take_over_request(*this);
+  connection_securing::take_over_request(*this);
   if (has_ended() || !baton_extras_->changed) return;
   const bool was_above = loop_flags().output.above_watermark;
   if (was_above && !output_.notify_watermark(*this, false)) return out_of_memory();

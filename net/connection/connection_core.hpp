@@ -49,6 +49,8 @@ class session_interface : public connection_context {
   /// [loop] The last call if the connection has migrated.
   virtual void discard() noexcept {}
   [[nodiscard]] virtual const char* handler_type() const noexcept = 0;
+  /// [loop] A handshake has returned the baton.
+  virtual void secured() noexcept {}
   /// [loop] Cancels what the baton's holder awaits now. Without a holder, a coroutine that waits for room goes on.
   virtual void interrupt() noexcept {}
 
@@ -214,6 +216,7 @@ class connection_core : public session_interface, public loop_member, public wor
   void keep_sending(engine::send_result sent) noexcept;
   void leave_fast_path(bytes arrived, std::size_t used) noexcept;
   void expire(error_code why) noexcept;
+  [[nodiscard]] error_code reason_of_end(const error_code& told) const noexcept;
   void apply_changes() noexcept;
   void stop_sending(error_code why) noexcept;
   // connection_core_steps.cpp

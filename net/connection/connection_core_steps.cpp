@@ -6,6 +6,7 @@
 #include "connection_extras.hpp"
 #include "connection_handoff.hpp"
 #include "connection_migration.hpp"
+#include "connection_securing.hpp"
 #include "next_step.hpp"
 
 #include <cerrno>
@@ -98,13 +99,14 @@ connection_facts connection_core::facts() const noexcept {
       .lingering = is_lingering(),
       .has_messages = loop.handoff.has_messages,
       .has_calls = baton.handoff.has_calls,
-      .output_waits = loop.output.is_queued,
+      .output_waits = loop.output.is_queued || (baton.input.starts_tls && connection_output::is_at_turn_end(*this)),
       .must_shut_down = baton.output.shutdown_requested && !loop.output.send_shut,
       .wants_writable = waits_for_room(),
       .below_low_watermark = output_.queue_size() <= applied_limits().low_watermark,
       .is_scheduled = extras_ && static_cast<const fair_task&>(*extras_).is_linked(),
       .output_holds_input = output_holds_input(),
       .may_migrate = connection_migration::is_wanted(*this) && connection_migration::is_possible(*this),
+      .starts_tls = baton.input.starts_tls,
       .has_unseen_input = has_unseen_input(),
       .holds_input = holds_input(),
       .reading_differs = input_.must_change_reading(*this),
@@ -155,6 +157,8 @@ void connection_core::perform_on_input(step next) noexcept {
       connection_input::note_unseen(*this, false);  // not before: take_input() asks what the handler has left
       if (!has_ended() && !input_.requires_more(*this)) connection_handoff::deliver(*this);
       return;
+    case start_tls:
+      return connection_securing::run(*this);
     case set_reading:
       return fail_if(input_.update_reading(*this));
     case deliver_end:
@@ -227,7 +231,8 @@ void connection_core::fail(error_code why) noexcept {
   if (has_baton_here()) connection_output::refuse_writes(*this);
   if (baton_is_out()) {
     connection_output::schedule_notices(*this);
-    return tell(end_heard(why));
+    tell(end_heard(why));
+    return connection_securing::is_in_progress(*this) ? connection_securing::stop(*this) : void();
   }
   // A coroutine that waits for room learns of the end by this call, and asks for the reason.
   if (why && why != errc::end_of_stream) heard_.tell(end_heard(why));

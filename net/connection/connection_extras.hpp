@@ -11,6 +11,7 @@
 #include "connection_context.hpp"
 #include "connection_deadlines.hpp"
 #include "connection_registry.hpp"
+#include "connection_securing.hpp"
 #include "send_notices.hpp"
 
 #include <cstddef>
@@ -73,7 +74,8 @@ struct connection_loop_extras final : timer, fair_task, work_item {
   input_loop_extras input;
   message_queue messages;  // of connection_handoff
   std::unique_ptr<connection_deadlines> deadlines;
-  event_loop* migrates_to = nullptr;  // of connection_migration: once nothing is in progress
+  event_loop* migrates_to = nullptr;       // of connection_migration: once nothing is in progress
+  secured_connection* securing = nullptr;  // of connection_securing: in progress
 };
 
 class output_baton_extras {
@@ -106,6 +108,7 @@ struct connection_baton_extras {
   std::unique_ptr<connection_settings> changed;
   error_code close_reason = make_error_code(boost::system::errc::not_enough_memory);  // default: storing it failed
   event_loop* migrates_to = nullptr;            // of connection_migration: requested in this batch
+  std::unique_ptr<tls_request> starts_tls;      // of connection_securing
   std::shared_ptr<const connection_ends> ends;  // told by a proxy; else after the handle was closed, for on_close
   std::shared_ptr<const tls_info> tls;          // null: the stream had no handshake
   cancel_key key{};                             // none: nobody has asked for it

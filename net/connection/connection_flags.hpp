@@ -114,7 +114,8 @@ struct input_baton_flags {
   bool paused : 1 = false;         ///< by the handler
   bool has_unread : 1 = false;     ///< the handler left input unused
   bool requires_more : 1 = false;  ///< unread input is too short to be delivered again
-  std::uint8_t unused : 4 = 0;
+  bool starts_tls : 1 = false;     ///< TLS begins once all output has left: nothing is delivered or written before
+  std::uint8_t unused : 3 = 0;
 };
 struct output_baton_flags {
   bool checks_writes : 1 = false;  ///< write() must check before it appends

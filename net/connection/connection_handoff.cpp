@@ -10,6 +10,7 @@
 #include "connection_core.hpp"
 #include "connection_extras.hpp"
 #include "connection_migration.hpp"
+#include "connection_securing.hpp"
 
 #include <exception>
 #include <memory>
@@ -42,6 +43,11 @@ connection_core& with_baton(work_item& item) noexcept {
     hold_deadlines(c, is_input);
   if (!c.output_.prepare_to_hand_off(c)) [[unlikely]]
     c.out_of_memory();
+}
+
+void connection_handoff::begin_handshake(connection_core& c) noexcept {
+  c.loop_flags(key()).baton_out = true;
+  hold_deadlines(c, false);
 }
 
 // A model that always runs work inline is not asked.
@@ -303,7 +309,8 @@ void connection_handoff::take(connection_core& c, std::unique_ptr<connection_mes
   if (!c.make_extras()) return c.out_of_memory();
   c.extras_->messages.push(std::move(message));
   c.loop_flags(key()).has_messages = true;
-  if (!c.baton_is_out()) c.run_steps();
+  if (!c.baton_is_out()) return c.run_steps();
+  if (connection_securing::is_in_progress(c)) connection_securing::message_waits(c);
 }
 
 void connection_handoff::sort_messages(connection_core& c) noexcept {

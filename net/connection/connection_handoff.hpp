@@ -42,6 +42,8 @@ class connection_handoff {
     c.guard_.enter();
   }
   static void end_fast(connection_context& c) noexcept { c.loop_flags(key()).baton_out = false; }
+  /// A handshake of this connection has the baton until run_slow_return().
+  static void begin_handshake(connection_core& c) noexcept;
   /// Handles a returned baton where the fast path does not apply.
   static void run_slow_return(connection_core& c) noexcept;
 

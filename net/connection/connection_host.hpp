@@ -4,6 +4,7 @@
 
 #include "../../base/log.hpp"
 #include "../options/limits.hpp"
+#include "../secure/handshake_figures.hpp"
 #include "connection_registry.hpp"
 
 #include <algorithm>
@@ -53,6 +54,7 @@ struct connection_host {
   const log_hook log;
   byte_budget output, input;
   connection_registry registry;
+  handshake_counters handshakes = {};  ///< of start_tls()
   // Set before the first connection:
   event_loop* priority_loop = nullptr;  ///< null: no priority class
   std::vector<event_loop*> loops = {};  ///< among which connections may move

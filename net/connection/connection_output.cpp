@@ -27,7 +27,7 @@ std::size_t connection_output::queued(const context& c) const noexcept {
 }
 
 connection_output::write_verdict connection_output::check_write(context& c, std::size_t count) {
-  if (c.baton_flags().output.shutdown_requested) return write_verdict::rejected;
+  if (c.baton_flags().output.shutdown_requested || c.baton_flags().input.starts_tls) return write_verdict::rejected;
   const std::size_t waits = written() + queued(c);
   if (waits + count <= std::min(c.applied_limits().high_watermark, c.applied_limits().max_output))
     return write_verdict::accepted;
@@ -92,6 +92,7 @@ bool connection_output::is_writable(context& c) noexcept {
 // With the policies that drop or reject, the handler decides itself. On another thread, a batch late in the loop's turn
 // begins with its quantum used up: that is no reason to stop after each message.
 bool connection_output::yield_if_full(context& c) const noexcept {
+  if (c.baton_flags().input.starts_tls) return true;
   const overflow_policy policy = c.applied_limits().overflow;
   if (policy == overflow_policy::drop || policy == overflow_policy::error) return false;
   output_baton_flags& flags = c.baton_flags(key());
@@ -119,7 +120,8 @@ void connection_output::classify_writes(context& c, bool only_more) noexcept {
   const connection_limits& l = c.applied_limits();
   const std::size_t gate = std::min(l.high_watermark, l.max_output);
   output_baton_flags& flags = c.baton_flags(key());
-  flags.checks_writes = (only_more && flags.checks_writes) || flags.shutdown_requested || !builder_.is_one_piece() ||
+  flags.checks_writes = (only_more && flags.checks_writes) || flags.shutdown_requested ||
+                        c.baton_flags().input.starts_tls || !builder_.is_one_piece() ||
                         gate < byte_chain::chunk_size + queue_.size();
 }
 

@@ -69,10 +69,11 @@ class connection_output {
   [[nodiscard]] bool may_keep_reference() const noexcept { return builder_.has_storage(); }
   [[nodiscard]] std::size_t written() const noexcept { return builder_.size(); }
   void add_notice(context& c, std::unique_ptr<send_notice> notice);
-  /// No write is accepted from now on, and once all output has left, the peer is told that no more follows.
-  static void refuse_writes(context& c) noexcept {
+  /// No write is accepted from now on. `shuts_down`: once all output has left, the peer is told that no more follows.
+  static void refuse_writes(context& c, bool shuts_down = true) noexcept {
     output_baton_flags& flags = c.baton_flags(key());
-    flags.shutdown_requested = flags.checks_writes = true;
+    flags.shutdown_requested |= shuts_down;
+    flags.checks_writes = true;
   }
   /// Begins a cork, which keeps output until the batch ends. Throws std::bad_alloc.
   static void cork(context& c);
@@ -145,8 +146,8 @@ class connection_output {
   static void leave(context& c) noexcept;
   /// A batch has ended, and the next one has a quantum of its own.
   static void end_quantum(context& c) noexcept { c.baton_flags(key()).quantum_used = false; }
-  /// The handler's message is complete.
-  static void end_message(context& c) noexcept { c.loop_flags(key()).partial_message = false; }
+  /// The handler's message is complete, or is not: then bytes from outside wait.
+  static void end_message(context& c, bool ends = true) noexcept { c.loop_flags(key()).partial_message = !ends; }
   /// Returns whether the handler has written on, batch after batch without input between them, after a failed send.
   static bool exceeds_futile_writes(context& c) noexcept;
   /// Sends the output; it lies in one piece, and nothing is queued. If the kernel takes only part, calls `partial` with

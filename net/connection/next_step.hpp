@@ -25,6 +25,8 @@ struct connection_facts {
   bool output_holds_input = false;  ///< above the high watermark, and the policy is overflow_policy::pause
   // Another loop.
   bool may_migrate = false;  ///< another loop is named, and nothing holds the connection here
+  // TLS.
+  bool starts_tls = false;  ///< the handler has asked for it, and waits
   // Input.
   bool has_unseen_input = false;  ///< input that the handler has not seen
   bool holds_input = false;       ///< paused by the handler, throttled, or behind output
@@ -50,6 +52,7 @@ enum class step : std::uint8_t {
   shut_down_send,     ///< tell the peer that no more follows
   schedule_writable,  ///< queue for on_writable, behind others that write much
   migrate,            ///< to another loop
+  start_tls,          ///< hands the baton to a handshake, or ends the connection
   deliver_input,      ///< hands the baton out, or finds that the handler needs more bytes
   set_reading,        ///< tell the engine whether to read
   deliver_end,        ///< hands the baton out: a coroutine's read returns the end
@@ -71,8 +74,9 @@ constexpr step decide_at_end(const connection_facts& now) noexcept {
   return now.may_end && !now.output_waits ? step::end : step::wait;
 }
 
-/// Decides on input, then on its end.
+/// Decides whether it migrates, on input, then on its end.
 constexpr step decide_on_input(const connection_facts& now) noexcept {
+  if (now.may_migrate) return step::migrate;
   if (now.has_unseen_input && !now.holds_input) return step::deliver_input;
   if (now.reading_differs) return step::set_reading;
   return decide_at_end(now);
@@ -81,6 +85,11 @@ constexpr step decide_on_input(const connection_facts& now) noexcept {
 /// close() was accepted: only output matters.
 constexpr step decide_while_closing(const connection_facts& now) noexcept {
   return now.output_waits || now.lingering ? step::wait : step::linger;
+}
+
+/// The handler waits for TLS, and so do messages.
+constexpr step decide_before_tls(const connection_facts& now) noexcept {
+  return now.output_waits ? step::wait : step::start_tls;
 }
 
 /// The handler wants on_writable before more input.
@@ -92,13 +101,13 @@ constexpr step decide_before_writable(const connection_facts& now) noexcept {
 constexpr step next_step(const connection_facts& now) noexcept {
   if (now.close_asked) return step::accept_close;
   if (now.closing) return decide_while_closing(now);
+  if (now.starts_tls) return decide_before_tls(now);
   if (now.has_messages) return step::sort_messages;
   if (now.has_calls) return step::dispatch_calls;
   if (now.peer_was_reset && !now.has_unseen_input) return step::end;
   if (now.must_shut_down && !now.output_waits) return step::shut_down_send;
   if (now.wants_writable) return decide_before_writable(now);
   if (now.output_holds_input) return step::wait;
-  if (now.may_migrate) return step::migrate;
   return decide_on_input(now);
 }
 

@@ -95,7 +95,7 @@ bool stream::needs_return() const noexcept {
   if (has_ended() || !(baton.input.has_unread || loop.input.has_pending)) return false;
   if (loop.input.has_pending || loop.handoff.has_messages || loop.handoff.close_asked) return true;
   if (heard_.is_cancelled()) return true;  // that was about the last request
-  return baton.output.overflowed || baton.output.quantum_used || baton.input.paused ||
+  return baton.output.overflowed || baton.output.quantum_used || baton.input.paused || baton.input.starts_tls ||
          output_.is_above_watermark(*this);
 }
 

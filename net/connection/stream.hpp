@@ -228,6 +228,9 @@ class stream : public connection, private coroutine_host {
     cancel_operations();
     wake_writer();
   }
+  void secured() noexcept final {
+    if (reads_have_expired()) reads_expire();
+  }
   void deadline_passed(bool of_reads) noexcept final { of_reads ? reads_expire() : interrupt(); }
   void reads_expire() noexcept;
 

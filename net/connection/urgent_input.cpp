@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // urgent_input: filters the input of sessions whose handler answers some messages urgently, and sends the answers.
 #include "connection_deadlines.hpp"
+#include "connection_securing.hpp"
 #include "session.hpp"
 #include "urgent_frames.hpp"
 
@@ -31,12 +32,13 @@ bytes answer(connection_core& c, bytes arrived, bool at_end, urgent_filter_call 
 
 void receive_filtered(connection_core& c, bytes arrived, urgent_filter_call filter) noexcept {
   if (!c.accepts(arrived.size())) return;
+  if (connection_securing::is_in_progress(c)) return connection_securing::received(c, arrived);
   const bytes left = answer(c, arrived, false, filter);
   left.empty() ? c.watch_time() : c.take_in(left);
 }
 
 void end_filtered(connection_core& c, urgent_filter_call filter) noexcept {
-  if (c.is_lingering()) return;
+  if (c.is_lingering() || connection_securing::is_in_progress(c)) return;
   if (const bytes last = answer(c, {}, true, filter); !last.empty()) c.take_in(last);
 }
 

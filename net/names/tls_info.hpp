@@ -20,11 +20,12 @@ struct tls_peer_certificate {
 
 /// Does not change while the connection lives. Any thread may read it.
 struct tls_info {
-  std::string_view version;                                 ///< "TLSv1.2" or "TLSv1.3"
-  std::string_view cipher;                                  ///< the name that OpenSSL uses
-  bool is_resumed = false;                                  ///< by a ticket: no certificate was sent again
-  std::string protocol;                                     ///< by ALPN; empty: none
-  std::string server_name;                                  ///< by SNI; empty: the client has named none
+  std::string_view version;  ///< "TLSv1.2" or "TLSv1.3"
+  std::string_view cipher;   ///< the name that OpenSSL uses
+  bool is_resumed = false;   ///< by a ticket: no certificate was sent again
+  std::string protocol;      ///< by ALPN; empty: none
+  std::string server_name;   ///< by SNI; empty: the client has named none
+  std::string end_point;     ///< tls-server-end-point (RFC 5929), a server's own; or empty
   std::unique_ptr<const tls_peer_certificate> certificate;  ///< null: the client has shown none
 };
 

@@ -71,6 +71,9 @@ void validate_proxies(const listen_options& o) {
 }
 
 void validate_tls(const listen_options& o) {
+  using enum tls_beginning;
+  if (o.tls_begins != at_once && (o.tls != nullptr) != (o.tls_begins == if_detected))
+    throw config_error(name_of(o) + ": tls_begins must be if_detected with tls, and on_request without");
   if (!o.tls) return;
   if (o.upgrade != connection_upgrade::none)
     throw config_error(name_of(o) + ": tls is set; it is not allowed with upgrade");
@@ -119,7 +122,8 @@ bool offers_shared_memory(const std::vector<listen_options>& listeners) noexcept
 
 void add_demands(loop_tuning& of_loops, const std::vector<listen_options>& listeners) noexcept {
   of_loops.shared_memory |= offers_shared_memory(listeners);
-  of_loops.filters |= std::ranges::any_of(listeners, [](const auto& l) { return l.carry || l.tls; });
+  of_loops.filters |= std::ranges::any_of(
+      listeners, [](const auto& l) { return l.carry || l.tls || l.tls_begins != tls_beginning::at_once; });
 }
 
 std::vector<listen_options> inherited_listeners() {

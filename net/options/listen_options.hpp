@@ -80,6 +80,13 @@ struct handshake_limits {
   std::size_t at_once = 1000;
 };
 
+/// Selects when a listener's connections begin TLS. All but the first are for protocols whose client speaks first.
+enum class tls_beginning : std::uint8_t {
+  at_once,      ///< with `tls`: at the accept; plain text is refused
+  if_detected,  ///< those that begin with a ClientHello, at once; others stay plain, and may call start_tls()
+  on_request,   ///< plain, until connection::start_tls(), which names the context; `tls` is null
+};
+
 /// How to listen. A struct of its own, so that its fields can be named beside an address.
 struct listener_settings {
   bool priority = false;    ///< its connections belong to the priority loop, see priority_options
@@ -92,6 +99,7 @@ struct listener_settings {
   std::function<bool(const peer_credentials&)> may_connect = {};
   /// TLS for each connection: a tls_context, which many listeners may share. Null: plain. See doc/tls.md.
   std::shared_ptr<handshake_source> tls = {};
+  tls_beginning tls_begins = tls_beginning::at_once;
   handshake_limits handshakes = {};                       ///< for `tls`
   proxy_options proxy = {};                               ///< whether proxies tell who their clients are
   socket_options socket = {};                             ///< of each connection: buffers, keep_alive, user_timeout

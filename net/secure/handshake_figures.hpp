@@ -9,7 +9,7 @@
 
 namespace quintet {
 
-/// Each accepted connection ends as one of `done`, `gone` or `failed`; the last five say why. A `Value` is a counter.
+/// Each connection that begins ends as one of `done`, `gone` or `failed`; the last six say why. A `Value` is a counter.
 template <class Value>
 struct handshake_figures {
   Value begun{};             ///< the peer's first record was whole
@@ -20,6 +20,7 @@ struct handshake_figures {
   Value bad_version{};       ///< errc::tls_version_refused
   Value bad_certificate{};   ///< of a client: errc::tls_certificate_missing, _expired and _refused
   Value timed_out{};         ///< errc::tls_handshake_timeout
+  Value input_before{};      ///< errc::input_before_tls
   Value otherwise_broken{};  ///< all other reasons
 
   template <class F, class... Tables>
@@ -32,11 +33,12 @@ struct handshake_figures {
     f("bad_version", of.bad_version...);
     f("bad_certificate", of.bad_certificate...);
     f("timed_out", of.timed_out...);
+    f("input_before", of.input_before...);
     f("otherwise_broken", of.otherwise_broken...);
   }
 };
 
-using handshake_counters = handshake_figures<counter>;
+using handshake_counters = handshake_figures<shared_counter>;  // connections of many loops may begin TLS
 using handshake_statistics = figure_sums<handshake_figures>;
 
 /// [any thread] Returns whether a handshake has failed, and not only ended with its peer or its server.

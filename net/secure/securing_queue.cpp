@@ -25,16 +25,19 @@ void count_end(handshake_counters& in, error_code reason) noexcept {
     in.bad_certificate.add();
   else if (reason == tls_handshake_timeout)
     in.timed_out.add();
+  else if (reason == input_before_tls)
+    in.input_before.add();
   else
     in.otherwise_broken.add();
 }
 
 securing_queue::securing_queue(event_loop& loop, std::shared_ptr<handshake_source> source,
-                               const handshake_limits& limits) noexcept
+                               const handshake_limits& limits, handshake_counters* counted) noexcept
     : work_item([](work_item& self) noexcept { static_cast<securing_queue&>(self).take_step(); }),
       loop_(loop),
       source_(std::move(source)),
-      limits_(limits) {}
+      limits_(limits),
+      counters_(counted ? *counted : own_counters_) {}
 
 void securing_queue::take_step() noexcept {
   is_scheduled_ = false;

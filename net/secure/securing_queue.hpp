@@ -20,7 +20,9 @@ namespace quintet {
 /// Others wait while as many as allowed are in progress; they hold little memory, and leave when their peer does.
 class securing_queue final : private work_item {
  public:
-  securing_queue(event_loop& loop, std::shared_ptr<handshake_source> source, const handshake_limits& limits) noexcept;
+  /// `counted`: counters for this queue and others, which outlive it.
+  securing_queue(event_loop& loop, std::shared_ptr<handshake_source> source, const handshake_limits& limits,
+                 handshake_counters* counted = nullptr) noexcept;
 
   /// [loop] Takes as many steps as what has arrived allows, and stops all streams that are not done then; or all.
   void finish_or_stop() noexcept;
@@ -37,7 +39,8 @@ class securing_queue final : private work_item {
   event_loop& loop_;
   const std::shared_ptr<handshake_source> source_;
   const handshake_limits limits_;
-  handshake_counters counters_;
+  handshake_counters own_counters_;
+  handshake_counters& counters_;
   std::size_t in_progress_ = 0;
   bool is_scheduled_ = false;
   boost::intrusive::list<securing_stream, boost::intrusive::base_hook<securing_list_hook>,

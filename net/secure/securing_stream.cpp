@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <new>
 #include <utility>
@@ -22,16 +23,20 @@ constexpr std::size_t most_incoming = 64 * 1024;
 // A new socket takes a flight of the handshake at once, unless its buffers are small.
 constexpr duration between_sends = std::chrono::milliseconds(5);
 
+// The first bytes that tell a ClientHello from plain text: a record's header, and the kind of its message.
+constexpr std::size_t to_detect = 6;
+
 }  // namespace
 
 securing_stream::securing_stream(securing_queue& queue) noexcept
     : work_item([](work_item& self) noexcept { delete &static_cast<securing_stream&>(self); }), queue_(queue) {}
 
-void securing_stream::start(int socket) noexcept {
+void securing_stream::start(int socket, bool may_be_plain) noexcept {
   socket_ = socket;
+  may_be_plain_ = may_be_plain;
   queue_.all_.push_back(*this);
   deadline_ = later(queue_.loop_.now(), queue_.limits_.timeout);
-  if (const error_code refused = queue_.loop_.io().add(*this, socket_)) return finish(refused);
+  if (const error_code refused = set_reading(true)) return finish(refused);
   start_timer();
   if (queue_.source_->examine({}).is_whole) await_turn();
 }
@@ -48,9 +53,53 @@ void securing_stream::expired() noexcept {
   if (send()) start_timer();
 }
 
+error_code securing_stream::begin_to_read() noexcept { return queue_.loop_.io().add(*this, socket_); }
+void securing_stream::stop_reading() noexcept { queue_.loop_.io().remove(*this); }
+
+error_code securing_stream::set_reading(bool on) noexcept {
+  if (std::exchange(is_reading_, on) == on) return {};
+  return on ? begin_to_read() : (stop_reading(), error_code());
+}
+
 // ---- Receiving ------------------------------------------------------------------------------------------------------
 
+// Nothing is read before its step: an engine must hold no bytes when the last step takes the stream from it.
+void securing_stream::received(bytes arrived) noexcept try {
+  incoming_.append(arrived);
+  look_at_input();
+  if (!has_finished_ && securing_turn_hook::is_linked()) (void)set_reading(false);
+} catch (const std::bad_alloc&) {
+  finish(make_error_code(boost::system::errc::not_enough_memory));
+}
+
+void securing_stream::received_end(error_code how) noexcept {
+  peer_ended(how);
+  if (!has_finished_) look_at_input();
+}
+
+// Leaves the bytes in the socket. A part of a TLS header is no event until more has come, so that it costs no turns.
+bool securing_stream::is_detected() noexcept {
+  if (!may_be_plain_) return true;
+  std::array<char, to_detect> first;  // NOLINT(cppcoreguidelines-pro-type-member-init): receive() fills it
+  const ssize_t got = system_call::receive(socket_, first.data(), first.size(), MSG_DONTWAIT | MSG_PEEK);
+  if (got <= 0) return true;
+  const bytes seen(first.data(), static_cast<std::size_t>(got));
+  if (queue_.source_->examine(seen).failed) {
+    leave();
+    finished({}, nullptr, {});
+    return false;
+  }
+  may_be_plain_ = seen.size() < first.size();
+  const int enough = may_be_plain_ ? static_cast<int>(first.size()) : 1;
+  if (::setsockopt(socket_, SOL_SOCKET, SO_RCVLOWAT, &enough, sizeof enough) != 0) {
+    finish(system_error_code(errno));
+    return false;
+  }
+  return !may_be_plain_;
+}
+
 void securing_stream::receive() noexcept try {
+  if (!is_detected()) return;
   while (!has_finished_ && incoming_.size() < most_incoming && receive_some()) {
   }
   if (!has_finished_) look_at_input();
@@ -77,7 +126,7 @@ void securing_stream::peer_ended(error_code how) noexcept {
 }
 
 void securing_stream::look_at_input() noexcept {
-  if (has_ended_ || incoming_.size() >= most_incoming) stop_watching();  // else each turn would report it
+  if (has_ended_ || incoming_.size() >= most_incoming) (void)set_reading(false);  // else each turn would report it
   if (incoming_.empty() || securing_turn_hook::is_linked()) return;
   if (!handshake_) {
     const auto first = queue_.source_->examine(incoming_);
@@ -90,10 +139,6 @@ void securing_stream::look_at_input() noexcept {
 void securing_stream::await_turn() noexcept {
   (handshake_ ? queue_.begun_ : queue_.new_).push_back(*this);
   queue_.schedule();
-}
-
-void securing_stream::stop_watching() noexcept {
-  if (handle() >= 0) queue_.loop_.io().remove(*this);
 }
 
 // ---- Steps ----------------------------------------------------------------------------------------------------------
@@ -125,15 +170,18 @@ void securing_stream::try_step() {
   if (r.is_done) return hand_over();
   if (has_ended_) return finish(errc::end_of_stream);
   if (incoming_.size() >= most_incoming) return finish(errc::tls_bad_record);  // cannot be: records are shorter
-  if (handle() < 0)
-    if (const error_code refused = queue_.loop_.io().add(*this, socket_)) return finish(refused);
+  if (const error_code refused = set_reading(true)) return finish(refused);
   if (!is_sent && !outgoing_.empty()) start_timer();
+}
+
+std::ptrdiff_t securing_stream::send_some(bytes records) noexcept {
+  return system_call::send(socket_, records.data(), records.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 // Returns false if the stream has ended.
 bool securing_stream::send() noexcept {
   if (outgoing_.empty()) return true;
-  const ssize_t sent = system_call::send(socket_, outgoing_.data(), outgoing_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  const std::ptrdiff_t sent = send_some(outgoing_);
   if (sent > 0) outgoing_.erase(0, static_cast<std::size_t>(sent));
   if (sent >= 0 || system_call::is_for_now(sent)) return true;
   finish(system_call::error_of(sent));
@@ -149,16 +197,20 @@ void securing_stream::hand_over() {
   finish({}, std::move(carried));
 }
 
-void securing_stream::finish(error_code failed, std::unique_ptr<transport> carried) noexcept {
+void securing_stream::leave() noexcept {
   has_finished_ = true;
   securing_list_hook::unlink();
   securing_turn_hook::unlink();
   cancel();
-  stop_watching();
+  (void)set_reading(false);
   if (handshake_) --queue_.in_progress_;
   handshake_.reset();
   queue_.schedule();
   queue_.loop_.defer(*this);  // the engine may be dispatching
+}
+
+void securing_stream::finish(error_code failed, std::unique_ptr<transport> carried) noexcept {
+  leave();
   count_end(queue_.counters_, failed);
   finished(failed, std::move(carried), is_failure(failed) ? bytes(outgoing_) : bytes());
 }

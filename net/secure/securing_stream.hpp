@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// securing_stream: the handshake of one connection, accepted or connected, on a loop, before there is a session.
+// securing_stream: the handshake of one connection, on a loop: before there is a session, or in mid-stream.
 #pragma once
 
 #include "../../base/work/work_item.hpp"
@@ -9,6 +9,7 @@
 
 #include <boost/intrusive/list.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -26,33 +27,43 @@ using securing_turn_hook = boost::intrusive::list_base_hook<boost::intrusive::ta
                                                             boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
 /// Made by new; deletes itself once it has called finished(), at the end of the loop's turn. Reads and sends by itself,
-/// so that no engine holds bytes of the stream, and any loop's engine can serve it afterwards.
+/// so that no engine holds bytes of the stream, and any loop's engine can serve it afterwards. A stream that an engine
+/// serves already overrides the three functions that do so, and tells what arrives.
 class securing_stream : public event_channel,
                         public timer,
                         public work_item,
                         public securing_list_hook,
                         public securing_turn_hook {
  public:
-  /// [loop] Begins to watch the socket; the time limit begins.
-  void start(int socket) noexcept;
+  /// [loop] Begins to read the socket; the time limit begins.
+  /// `may_be_plain`: a stream that does not begin as the source demands is done, without a filter.
+  void start(int socket, bool may_be_plain = false) noexcept;
+  /// [loop] For a stream that an engine serves: bytes have arrived, or the end.
+  void received(bytes arrived) noexcept;
+  void received_end(error_code how) noexcept;
 
  protected:
   explicit securing_stream(securing_queue& queue) noexcept;
   virtual ~securing_stream() = default;
   /// [loop] Ends the handshake; calls finished() with errc::stopped.
   void stop() noexcept;
-  /// [loop] The only call. Without an error, `carried` is for the engine. `last_words`: after a failure of the
-  /// handshake, an alert that says why.
-  /// `failed`: errc::stopped, end_of_stream or the system's error if the peer is gone, a reason of the handshake.
+  /// [loop] The only call. Without an error, `carried` is for the engine; null: the stream is plain. `last_words`:
+  /// after a failure of the handshake, an alert that says why. `failed`: errc::stopped, end_of_stream or the system's
+  /// error if the peer is gone, a reason of the handshake.
   virtual void finished(error_code failed, std::unique_ptr<transport> carried, bytes last_words) noexcept = 0;
 
  private:
   friend securing_queue;
   /// [loop] Returns the name of the server, where this side is its client.
   [[nodiscard]] virtual std::string_view server_name() const noexcept { return {}; }
+  [[nodiscard]] virtual error_code begin_to_read() noexcept;
+  virtual void stop_reading() noexcept;
+  /// Returns how many bytes were taken, or a negative errno.
+  [[nodiscard]] virtual std::ptrdiff_t send_some(bytes records) noexcept;
   void on_event() override { receive(); }
   void expired() noexcept override;
   void receive() noexcept;
+  bool is_detected() noexcept;
   bool receive_some();
   void look_at_input() noexcept;
   void await_turn() noexcept;
@@ -62,8 +73,9 @@ class securing_stream : public event_channel,
   [[nodiscard]] bool send() noexcept;
   void peer_ended(error_code how) noexcept;
   void start_timer() noexcept;
-  void stop_watching() noexcept;
+  [[nodiscard]] error_code set_reading(bool on) noexcept;
   void hand_over();
+  void leave() noexcept;
   void finish(error_code failed, std::unique_ptr<transport> carried = nullptr) noexcept;
 
   securing_queue& queue_;
@@ -71,7 +83,9 @@ class securing_stream : public event_channel,
   std::string incoming_, outgoing_;       // records that wait
   time_point deadline_{};
   int socket_ = -1;
-  bool has_ended_ = false;  // the peer, behind incoming_
+  bool is_reading_ = false;
+  bool may_be_plain_ = false;  // no byte has told yet
+  bool has_ended_ = false;     // the peer, behind incoming_
   bool has_finished_ = false;
 };
 

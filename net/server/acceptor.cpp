@@ -82,9 +82,9 @@ listener& acceptor::listen(const listen_options& options, bool shared) {
   securing_queue* secured = nullptr;
   if (options.tls)
     secured = secured_.emplace_back(std::make_unique<securing_queue>(loop_, options.tls, options.handshakes)).get();
-  const auto from =
-      std::make_shared<const origin>(origin{options.socket.has_buffers(), std::move(offerer), options.may_connect,
-                                            options.carry, options.proxy, networks_of(options.proxy), secured});
+  const auto from = std::make_shared<const origin>(
+      origin{options.socket.has_buffers(), std::move(offerer), options.may_connect, options.carry, options.proxy,
+             networks_of(options.proxy), secured, options.tls_begins == tls_beginning::if_detected});
   const bool limited = (limits_.max_connections > 0 && holds_when_full()) || limits_.accept_rate > 0;
   const auto take = [this, from, nth = listeners_.size()](int handle) {
     stream_handle stream(handle);
@@ -208,8 +208,9 @@ void acceptor::proxied_connection::finished(error_code failed, const proxy_heade
 
 void acceptor::secure(pending_connection& a, connection_permit permit, const address& from) {
   const int handle = a.stream.get();
+  const bool may_be_plain = a.listener->may_be_plain;
   auto* const stream = new secured_connection(*this, std::move(a), std::move(permit), from);  // deletes itself
-  stream->start(handle);
+  stream->start(handle, may_be_plain);
 }
 
 void acceptor::secured_connection::finished(error_code failed, std::unique_ptr<transport> carried,

@@ -63,6 +63,7 @@ class acceptor final : private loop_member, private timer {
     proxy_options proxy;
     std::vector<address_prefix> proxies;  // empty: no header is read
     securing_queue* secured;              // null: no handshake
+    bool may_be_plain;                    // a handshake only for those that begin with one
   };
   class proxied_connection;
   class secured_connection;

@@ -225,6 +225,7 @@ server_statistics server_core::statistics() const {
   if (watchdog_) sum.stalls = watchdog_->stalls();
   if (rebalancer_) sum.rebalanced = rebalancer_->rounds();
   sum.accept_errors = not_opened_.load(std::memory_order_relaxed);
+  sum.handshakes.add(host_.handshakes);
   for (const auto& a : acceptors_->acceptors()) {
     sum.accepted += a->accepted();
     sum.accept_errors += a->errors();

@@ -54,7 +54,7 @@ struct server_statistics : loop_statistics {
   std::uint64_t accept_errors = 0;  ///< failed accepts, such as no descriptors; also connections dropped without memory
   std::uint64_t accepted_locally = 0;           ///< by a pinned loop on whose CPU the kernel received the connection
   std::vector<std::uint64_t> accepted_by_each;  ///< for each accepting loop but the priority loop
-  handshake_statistics handshakes;              ///< of listeners with TLS
+  handshake_statistics handshakes;              ///< of listeners with TLS, and of connection::start_tls()
   std::uint64_t refused = 0;                    ///< accepted and closed at once, see accept_limits::on_refused
   std::uint64_t rebalanced = 0;      ///< rounds in which connections were asked to move, see rebalance_options
   std::uint64_t sends_priority = 0;  ///< the priority loop's part of the send calls

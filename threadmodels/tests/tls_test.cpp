@@ -118,6 +118,21 @@ void check_names(combination c) {
   check_facts(srv);
 }
 
+// A client of another protocol, which somebody has led here, names none, or its own.
+void check_demanded_protocol(model kind) {
+  fixture f;
+  running<server> srv(f.speaking(kind, {.protocols = {"echo"}, .needs_protocol = true}), mirror{&f.seen});
+  for (const char* name : {"", "smtp"}) {
+    client c = over_tls(client(srv->port()), {.protocol = name});
+    BOOST_TEST(c.receive_rest().empty());
+  }
+  client c = over_tls(client(srv->port()), {.protocol = "echo"});
+  BOOST_TEST(!c.receive_line().empty());
+  BOOST_TEST(srv->statistics().handshakes.failed == 2U);
+  const std::lock_guard lock(f.seen.mutex);
+  BOOST_TEST(f.seen.logged[make_error_code(errc::tls_no_protocol).message()] > 0);
+}
+
 void check_clients(model kind) {
   fixture f;
   running<server> srv(f.speaking(kind, {.clients = tls_client_certificates::required}), mirror{&f.seen});
@@ -325,6 +340,7 @@ void check_plain_beside(model kind) {
 }  // namespace
 
 BOOST_DATA_TEST_CASE(a_handler_knows_what_was_agreed_on, data::make(all_combinations), c) { check_names(c); }
+BOOST_DATA_TEST_CASE(a_protocol_is_demanded, data::make(all_models), kind) { check_demanded_protocol(kind); }
 BOOST_DATA_TEST_CASE(clients_are_known_by_their_certificates, data::make(all_models), kind) { check_clients(kind); }
 BOOST_DATA_TEST_CASE(strangers_are_refused_and_counted, data::make(all_models), kind) { check_strangers(kind); }
 BOOST_DATA_TEST_CASE(records_come_in_pieces_and_together, data::make(all_models), kind) { check_pieces(kind); }
@@ -347,6 +363,10 @@ BOOST_AUTO_TEST_CASE(options_of_tls_are_validated) {
     }
   };
   BOOST_TEST(!refuses({"127.0.0.1:0"}));
+  BOOST_TEST(!refuses({"127.0.0.1:0", {.tls_begins = tls_beginning::if_detected}}));
+  BOOST_TEST(refuses({"127.0.0.1:0", {.tls_begins = tls_beginning::on_request}}));
+  BOOST_CHECK_THROW(validate(listen_options("127.0.0.1:0", {.tls_begins = tls_beginning::if_detected})), config_error);
+  BOOST_CHECK_THROW(tls_context({.certificates = {{"c", "k"}}, .needs_protocol = true}), config_error);
   BOOST_TEST(refuses({"unix:@tls"}));
   BOOST_TEST(refuses({"unix:@tls", {.upgrade = connection_upgrade::shared_memory}}));
   BOOST_TEST(refuses({"127.0.0.1:0", {.handshakes = {.timeout = 0s}}}));

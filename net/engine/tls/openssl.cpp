@@ -51,6 +51,7 @@ error_code reason_of_failure(const SSL& ssl, errc otherwise) noexcept {
     case SSL_R_CERTIFICATE_VERIFY_FAILED:
       return reason_of_certificate(ssl);
     case SSL_R_NO_APPLICATION_PROTOCOL:
+    case SSL_R_CALLBACK_FAILED:  // the only one is that which demands a protocol
       return errc::tls_no_protocol;
     default:
       return reason > SSL_AD_REASON_OFFSET ? errc::tls_alert : otherwise;

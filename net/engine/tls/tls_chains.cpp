@@ -52,6 +52,7 @@ void tls_chains::add(const tls_options& options, const tls_certificate& files) {
   ask_clients(*c, options);
   SSL_CTX_set_tlsext_servername_callback(c, &tls_chains::choose_chain);
   SSL_CTX_set_tlsext_servername_arg(c, this);
+  if (options.needs_protocol) SSL_CTX_set_client_hello_cb(c, &tls_chains::require_protocol, nullptr);
   if (!protocols_.empty()) SSL_CTX_set_alpn_select_cb(c, &tls_chains::choose_protocol, this);
   const std::vector<std::string> found = server_names_of(*SSL_CTX_get0_certificate(c));
   for (const std::string& name : files.server_names.empty() ? found : files.server_names)
@@ -91,6 +92,15 @@ int tls_chains::choose_chain(SSL* ssl, int*, void* self) noexcept try {
   return SSL_TLSEXT_ERR_OK;
 } catch (const std::bad_alloc&) {
   return SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+int tls_chains::require_protocol(SSL* ssl, int* alert, void*) noexcept {
+  const unsigned char* names = nullptr;
+  std::size_t size = 0;
+  if (SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_application_layer_protocol_negotiation, &names, &size) == 1)
+    return SSL_CLIENT_HELLO_SUCCESS;
+  *alert = TLS1_AD_NO_APPLICATION_PROTOCOL;
+  return SSL_CLIENT_HELLO_ERROR;
 }
 
 int tls_chains::choose_protocol(SSL*, const unsigned char** chosen, unsigned char* size, const unsigned char* offered,

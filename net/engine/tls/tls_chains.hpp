@@ -28,6 +28,7 @@ class tls_chains {
   void ask_clients(SSL_CTX& context, const tls_options& options) const;
   [[nodiscard]] SSL_CTX* find(std::string_view server_name) const;
   static int choose_chain(SSL* ssl, int* alert, void* self) noexcept;
+  static int require_protocol(SSL* ssl, int* alert, void*) noexcept;
   static int choose_protocol(SSL* ssl, const unsigned char** chosen, unsigned char* size, const unsigned char* offered,
                              unsigned offered_size, void* self) noexcept;
 

@@ -24,6 +24,8 @@ tls_options checked(tls_options o) {
   if (o.certificates.empty()) throw config_error("tls: certificates is empty; it must have at least one");
   if ((o.clients == tls_client_certificates::none) != o.client_ca_file.empty())
     throw config_error("tls: client_ca_file must be set if clients show certificates, and only then");
+  if (o.needs_protocol && o.protocols.empty())
+    throw config_error("tls: needs_protocol is true; protocols must have at least one");
   if (o.tickets > 16) throw config_error("tls: tickets is " + std::to_string(o.tickets) + "; it must be from 0 to 16");
   return o;
 }

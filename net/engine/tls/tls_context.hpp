@@ -30,6 +30,7 @@ struct tls_options {
   /// Protocols (ALPN) in the order of preference: "h2", "http/1.1", "postgresql". A client that names protocols, and
   /// none of these, is refused. Empty: nothing is agreed on.
   std::vector<std::string> protocols = {};
+  bool needs_protocol = false;  ///< a client that names no protocol is refused as well
   tls_client_certificates clients = tls_client_certificates::none;
   std::string client_ca_file = {};  ///< PEM: the CAs of client certificates, whose names are sent to clients
   bool only_tls_1_3 = false;        ///< else also TLS 1.2, with ECDHE and AEAD ciphers

@@ -4,6 +4,7 @@
 
 #include "records.hpp"
 
+#include <array>
 #include <new>
 #include <string>
 
@@ -78,6 +79,19 @@ std::unique_ptr<const tls_peer_certificate> certificate_of(const SSL& ssl) {
   return found;
 }
 
+// The hash of the server's certificate, by the algorithm of its signature. An old one is replaced, as RFC 5929 demands.
+std::string end_point_of(const X509* certificate) {
+  int digest = NID_undef;
+  if (!certificate || X509_get_signature_info(const_cast<X509*>(certificate), &digest, nullptr, nullptr, nullptr) != 1)
+    return {};
+  if (digest == NID_md5 || digest == NID_sha1) digest = NID_sha256;
+  const EVP_MD* const hash = EVP_get_digestbynid(digest);
+  std::array<unsigned char, EVP_MAX_MD_SIZE> sum{};
+  unsigned size = 0;
+  if (!hash || X509_digest(certificate, hash, sum.data(), &size) != 1) return {};
+  return {sum.begin(), sum.begin() + size};
+}
+
 std::shared_ptr<const tls_info> info_of(const SSL& ssl) {
   const tls::empty_errors around;
   auto info = std::make_shared<tls_info>();
@@ -90,6 +104,7 @@ std::shared_ptr<const tls_info> info_of(const SSL& ssl) {
   info->protocol.assign(reinterpret_cast<const char*>(protocol), size);
   const char* const name = SSL_get_servername(&ssl, TLSEXT_NAMETYPE_host_name);
   info->server_name = name ? name : "";
+  if (SSL_is_server(&ssl) == 1) info->end_point = end_point_of(SSL_get_certificate(&ssl));
   info->certificate = certificate_of(ssl);
   return info;
 }
