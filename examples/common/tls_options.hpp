@@ -28,11 +28,11 @@ struct tls_files {
   }
   /// Returns null if neither option was given. Throws config_error.
   [[nodiscard]] std::shared_ptr<quintet::handshake_source> context(
-      [[maybe_unused]] std::vector<std::string> protocols = {}) const {
+      [[maybe_unused]] std::vector<std::string> protocols = {}, [[maybe_unused]] bool needs_protocol = false) const {
 #ifdef QUINTET_EXAMPLE_TLS
     if (!certificate.empty() || !key.empty())
-      return std::make_shared<quintet::tls_context>(
-          quintet::tls_options{.certificates = {{certificate, key}}, .protocols = std::move(protocols)});
+      return std::make_shared<quintet::tls_context>(quintet::tls_options{
+          .certificates = {{certificate, key}}, .protocols = std::move(protocols), .needs_protocol = needs_protocol});
 #endif
     return nullptr;
   }

@@ -5,6 +5,7 @@
 
 #include "common/bus_peers.hpp"
 #include "common/options.hpp"
+#include "common/tls_options.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -42,14 +43,16 @@ quintet::address::kind kind_of(const quintet::listen_options& l) {
 struct options {
   std::size_t login_s = 60, idle_s = 0, statement_s = 0, drain_s = 5, node = 1;
   std::string users, local_method, siblings;
+  example::tls_files tls;
 };
 
 options parse(int argc, char** argv, quintet::config& config, postgres::service& all) {
   options o;
-  example::command_line("postgres",
-                        "A small server of PostgreSQL's protocol 3.0: SELECT 1, pg_sleep(), generate_series(), a table "
-                        "kv (k, v) in memory with INSERT, UPDATE and SELECT by key. No TLS.")
-      .server(config)
+  example::command_line line(
+      "postgres",
+      "A small server of PostgreSQL's protocol 3.0: SELECT 1, pg_sleep(), generate_series(), a table "
+      "kv (k, v) in memory with INSERT, UPDATE and SELECT by key.");
+  line.server(config)
       .number("--max-connections", all.max_connections, 1, 1'000'000,
               "sessions, without those of the priority port; one more gets an error")
       .number("--login-timeout", o.login_s, 1, longest, "seconds for the login")
@@ -62,12 +65,26 @@ options parse(int argc, char** argv, quintet::config& config, postgres::service&
             "bus addresses of the processes that share the port, this one among them: a CancelRequest finds its "
             "session in any of them [none: the port is not shared]",
             "NODE=ADDRESS[,NODE=ADDRESS...]")
-      .number("--node", o.node, 1, 1'000'000, "number of this process in --siblings")
-      .try_it(
+      .number("--node", o.node, 1, 1'000'000, "number of this process in --siblings");
+  o.tls.add_to(line, "speak TLS with clients that ask for it, or begin with it");
+  line.try_it(
           "  postgres --listen 127.0.0.1:5433 &\n  psql -h 127.0.0.1 -p 5433 -U ann -c 'SELECT 1'\n"
           "  echo 'SELECT 1;' | pgbench -h 127.0.0.1 -p 5433 -n -T 5 -c 10 -M prepared -f -")
       .parse(argc, argv);
   return o;
+}
+
+// Since version 17 of libpq a client may begin with TLS, and must name the protocol then: so no client of another
+// protocol can be led here.
+void set_tls(const options& o, quintet::config& config, postgres::service& all) {
+  all.tls = o.tls.context({"postgresql"});
+  if (!all.tls) return;
+  const auto direct = o.tls.context({"postgresql"}, true);
+  for (quintet::listen_options& l : config.listen) {
+    if (kind_of(l) != quintet::address::kind::ipv4 && kind_of(l) != quintet::address::kind::ipv6) continue;
+    l.tls = direct;
+    l.tls_begins = quintet::tls_beginning::if_detected;
+  }
 }
 
 void apply(const options& o, quintet::config& config, postgres::service& all) {
@@ -85,6 +102,7 @@ void apply(const options& o, quintet::config& config, postgres::service& all) {
     if (!o.siblings.empty() && (kind_of(l) == ipv4 || kind_of(l) == ipv6)) l.sharing = quintet::port_sharing::processes;
   }
   set_limits(config, all);
+  set_tls(o, config, all);
 }
 
 void serve(const options& o, const quintet::config& config, postgres::service& all) {

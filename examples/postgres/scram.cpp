@@ -91,12 +91,16 @@ scram_secret make_stand_in(bytes name) {
   return {hmac(process_key, name).substr(0, salt_size), random, random};
 }
 
-// The gs2-header is "n,," or "y,,": without channel binding, and without the name of another user to act for.
+// The gs2-header is "n,,", "y,," or that of the channel binding: without the name of another user to act for. "y" says
+// that the server offers no binding.
 std::string scram_exchange::begin(bytes client_first) {
-  if (!client_first.starts_with("n,,") && !client_first.starts_with("y,,"))
-    throw fatal_error("08P01", "unsupported SCRAM options: channel binding or an authorization identity");
-  gs2_header_ = client_first.substr(0, 3);
-  const bytes client_first_bare = client_first.substr(3);
+  constexpr bytes with_binding = "p=tls-server-end-point,,";
+  const bytes expected = binding_.data.empty() ? client_first.substr(0, 3) : with_binding;
+  const bool is_known = expected == with_binding || expected == "n,," || (expected == "y,," && !binding_.can_bind);
+  if (!is_known || !client_first.starts_with(expected))
+    throw fatal_error("08P01", "unsupported SCRAM options: another channel binding, or an authorization identity");
+  gs2_header_ = expected;
+  const bytes client_first_bare = client_first.substr(expected.size());
   bytes rest = client_first_bare;
   (void)take_attribute(rest, 'n');  // the startup packet has named the user
   nonce_.insert(0, take_attribute(rest, 'r'));
@@ -114,7 +118,8 @@ std::string scram_exchange::finish(bytes client_final) const {
   std::string client_key = from_base64(take_attribute(rest, 'p'));
   const std::string auth_message = auth_message_ + std::string(without_proof);
   const std::string client_signature = hmac(secret_.stored_key, auth_message);
-  if (channel_binding != to_base64(gs2_header_) || nonce != nonce_ || client_key.size() != client_signature.size())
+  if (channel_binding != to_base64(gs2_header_ + binding_.data) || nonce != nonce_ ||
+      client_key.size() != client_signature.size())
     return {};
   std::transform(client_key.begin(), client_key.end(), client_signature.begin(), client_key.begin(), std::bit_xor<>());
   const std::string stored_key = hash(client_key);

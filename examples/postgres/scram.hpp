@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// scram: the server's side of SCRAM-SHA-256 (RFC 5802, RFC 7677), without channel binding, on OpenSSL's libcrypto.
+// scram: the server's side of SCRAM-SHA-256 (RFC 5802, RFC 7677), with the channel binding tls-server-end-point, on
+// OpenSSL's libcrypto.
 #pragma once
 
 #include <quintet/base/bytes.hpp>
@@ -21,10 +22,17 @@ struct scram_secret {
 [[nodiscard]] std::string make_salt();
 [[nodiscard]] std::string make_nonce();
 
+/// What binds a login to its TLS connection.
+struct channel_binding {
+  bool can_bind = false;  ///< the mechanism was offered: a client that believes that it was not has been deceived
+  std::string data = {};  ///< the hash of the server's certificate; empty: the client has chosen the other mechanism
+};
+
 /// One login. Throws fatal_error 08P01 for malformed messages.
 class scram_exchange {
  public:
-  scram_exchange(scram_secret of, std::string nonce) : secret_(std::move(of)), nonce_(std::move(nonce)) {}
+  scram_exchange(scram_secret of, std::string nonce, channel_binding binding = {})
+      : secret_(std::move(of)), nonce_(std::move(nonce)), binding_(std::move(binding)) {}
   /// Takes client-first-message, returns server-first-message.
   [[nodiscard]] std::string begin(quintet::bytes client_first);
   /// Takes client-final-message, returns server-final-message; an empty text if the client does not know the password.
@@ -32,7 +40,8 @@ class scram_exchange {
 
  private:
   scram_secret secret_;
-  std::string nonce_;         // first only the server's part; begin() puts the client's before it
+  std::string nonce_;  // first only the server's part; begin() puts the client's before it
+  channel_binding binding_;
   std::string gs2_header_;    // of client-first-message
   std::string auth_message_;  // begin() writes its first two parts; finish() adds the third
 };

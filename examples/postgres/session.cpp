@@ -158,15 +158,18 @@ awaitable<> session::authenticate(stream& s, const std::string& user) {
   }
 }
 
-// Refuses encryption, then returns the parameters of the StartupMessage. Returns nothing for a CancelRequest: that gets
-// no answer.
+// Begins TLS where it is asked for, refuses GSSAPI, then returns the parameters of the StartupMessage. Returns nothing
+// for a CancelRequest: that gets no answer. What has been received behind an SSLRequest may be from somebody between:
+// the library ends the connection.
 awaitable<std::optional<session::parameters>> session::read_startup(stream& s) {
   startup_codec codec(largest_startup_message);
+  bool is_encrypted = false;  // after an SSLRequest, no further request for encryption is valid
   for (int packets = 0; packets < 3; ++packets) {
     message_reader in((co_await s.read_message(codec)).value());
     const std::int32_t code = in.int32();
-    if (code == ssl_request || code == gssenc_request) {
-      s.write("N");
+    if (!is_encrypted && (code == ssl_request || code == gssenc_request)) {
+      is_encrypted = code == ssl_request && all_->tls && !s.start_tls(all_->tls, "S");
+      if (!is_encrypted) s.write("N");
     } else if (code == cancel_request) {
       const auto key = quintet::cancel_key(quintet::decode_number<8, std::endian::big>(in.take(8)));
       if (s.registry().cancel(key) && all_->cancel_elsewhere) all_->cancel_elsewhere(key);

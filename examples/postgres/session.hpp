@@ -49,7 +49,8 @@ struct service {
   std::size_t max_connections = 100;
   std::chrono::seconds login_timeout{60}, idle_timeout{0}, statement_timeout{0};  ///< zero: none
   postgres::users users;
-  bool has_peer_authentication = false;  ///< clients on Unix sockets log in as their system user
+  std::shared_ptr<quintet::handshake_source> tls;  ///< null: encryption is refused
+  bool has_peer_authentication = false;            ///< clients on Unix sockets log in as their system user
   postgres::store store;
   std::atomic<std::size_t> sessions{0}, health_checks{0};          ///< `health_checks`: sessions of the priority port
   std::atomic<std::uint16_t> priority_port{0};                     ///< 0: none

@@ -2,6 +2,9 @@
 // users: reads the file, asks for passwords, and looks up users of the system.
 #include "users.hpp"
 
+#include <quintet/net/connection/peer_info.hpp>
+#include <quintet/net/names/tls_info.hpp>
+
 #include <array>
 #include <fstream>
 
@@ -50,10 +53,16 @@ void users::add(const std::string& name, bytes password) { secrets_[name] = make
 quintet::awaitable<bool> users::authenticate(quintet::stream& s, const std::string& name) const {
   using namespace std::string_view_literals;
   const auto found = secrets_.find(name);
-  scram_exchange exchange(found != secrets_.end() ? found->second : make_stand_in(name), make_nonce());
-  const std::string first = co_await ask(s, 10, "SCRAM-SHA-256\0\0"sv);
+  const quintet::tls_info* const tls = quintet::tls_info_of(s);
+  const std::string end_point = tls ? tls->end_point : std::string();
+  const bytes mechanisms = "SCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0"sv;
+  const std::string first = co_await ask(s, 10, end_point.empty() ? mechanisms.substr(19) : mechanisms);
   message_reader in(first);
-  if (in.string() != "SCRAM-SHA-256") throw fatal_error("08P01", "client selected an unknown SASL mechanism");
+  const std::string chosen = in.string();
+  const bool binds = chosen == "SCRAM-SHA-256-PLUS" && !end_point.empty();
+  scram_exchange exchange(found != secrets_.end() ? found->second : make_stand_in(name), make_nonce(),
+                          {.can_bind = !end_point.empty(), .data = binds ? end_point : std::string()});
+  if (!binds && chosen != "SCRAM-SHA-256") throw fatal_error("08P01", "client selected an unknown SASL mechanism");
   const auto size = quintet::as_size(in.int32());
   const std::string last = exchange.finish(co_await ask(s, 11, exchange.begin(in.take(size))));
   message_writer out;

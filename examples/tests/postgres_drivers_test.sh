@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# postgres_drivers_test <build tree>: psycopg and asyncpg talk to postgres as to PostgreSQL, in each model.
+# postgres_drivers_test <build tree>: psycopg and asyncpg talk to postgres as to PostgreSQL, in each model, in plain and by TLS.
 # shellcheck source=examples/tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -53,15 +53,16 @@ with psycopg.connect(host='127.0.0.1', port=port, user='ann', dbname='db') as c:
 PYTHON
 
 cat > "$work/asyncpg.py.txt" <<'PYTHON'
-import asyncio, sys
+import asyncio, ssl, sys
 import asyncpg
 port = int(sys.argv[1])
+secure = ssl.create_default_context(cafile=sys.argv[2]) if sys.argv[2:] else False
 def check(got, expected):
     if got != expected:
         sys.exit(f'got {got!r} and not {expected!r}')
 
 async def main():
-    c = await asyncpg.connect(host='127.0.0.1', port=port, user='ann', database='db', ssl=False)
+    c = await asyncpg.connect(host='127.0.0.1', port=port, user='ann', database='db', ssl=secure)
     check(await c.fetchval('SELECT 1'), 1)
     check(await c.fetchval('SELECT $1::bigint', 1 << 40), 1 << 40)
     check(tuple(await c.fetchrow('SELECT $1::text, $2::float8, $3::int', 'a', 1.5, None)), ('a', 1.5, None))
@@ -78,14 +79,21 @@ async def main():
     check(await c.fetchval('SELECT 2'), 2)
     await c.execute('SET application_name = x')
     await c.close()
-    async with asyncpg.create_pool(host='127.0.0.1', port=port, user='ann', database='db', min_size=2, max_size=4) as pool:
+    async with asyncpg.create_pool(host='127.0.0.1', port=port, user='ann', database='db', ssl=secure, min_size=2, max_size=4) as pool:
         check(await asyncio.gather(*[pool.fetchval('SELECT $1::int', i) for i in range(50)]), list(range(50)))
 asyncio.run(main())
 PYTHON
 
-for model in "${models[@]}"; do
-  start postgres --model "$model" --workers 2..4
-  if [[ $psycopg ]]; then timeout 60 "$psycopg" "$work/psycopg.py.txt" "$port" || fail "$model: psycopg"; fi
-  if [[ $asyncpg ]]; then timeout 60 "$asyncpg" "$work/asyncpg.py.txt" "$port" || fail "$model: asyncpg"; fi
+# drivers <CA's file, for TLS> [option of postgres...]
+drivers() {
+  start postgres --model "$model" --workers 2..4 "${@:2}"
+  if [[ $psycopg ]]; then timeout 60 "$psycopg" "$work/psycopg.py.txt" "$port" || fail "$model $*: psycopg"; fi
+  if [[ $asyncpg ]]; then timeout 60 "$asyncpg" "$work/asyncpg.py.txt" "$port" ${1:+"$1"} || fail "$model $*: asyncpg"; fi
   stop
-done
+}
+for model in "${models[@]}"; do drivers ''; done
+if command -v openssl > /dev/null && "$examples/postgres" --help | grep -q -- --tls-cert; then
+  make_certificate
+  export PGSSLMODE=verify-full PGSSLROOTCERT=$work/cert.pem
+  for model in "${models[@]}"; do drivers "$work/cert.pem" --tls-cert "$work/cert.pem" --tls-key "$work/key.pem"; done
+fi
