@@ -19,6 +19,8 @@ namespace {
 constexpr duration guest_pause = std::chrono::milliseconds(1);
 // Other threads do not wake the loop when they begin a quantum, so the loop checks again after this pause.
 constexpr duration fair_pause = std::chrono::milliseconds(2);
+// Items that queue themselves again must not keep the loop from its engine.
+constexpr unsigned most_ready_a_turn = 64;
 // Limit for a loop with a timer: engines add the wait to the current time, which must not overflow.
 constexpr duration longest_sleep = std::chrono::hours(24 * 365);
 
@@ -86,6 +88,7 @@ event_loop::event_loop(std::unique_ptr<engine> io, const clock& time, const loop
 event_loop::~event_loop() {
   const scoped_current here(*this);  // destructors called below may call functions of the loop's thread
   run_left_over();
+  is_destroyed_ = true;
   callbacks_.clear();  // first: the functions may use services
   services_.clear();
   run_posted();  // posted by the services
@@ -108,17 +111,17 @@ bool event_loop::run_left_over() noexcept {
 
 bool event_loop::run_posted() noexcept {
   bool any = false;
-  while (inbox_.run_all() || run_deferred()) any = true;
+  while (inbox_.run_all() || run_deferred() || (is_destroyed_ && run_ready())) any = true;
   return any;
 }
 
 bool event_loop::has_detached_work() noexcept {
   const asio_guest* const made = guest_.load(std::memory_order_acquire);
-  return (made && (made->active() || is_called(guest_posted))) || !callbacks_.empty();
+  return (made && made->active()) || !inbox_.empty() || !callbacks_.empty();
 }
 
 inline bool event_loop::must_not_sleep() const noexcept {
-  return is_called(guest_posted) || !inbox_.empty() || (is_called(stop_asked) && !stopping_);
+  return !inbox_.empty() || (is_stop_asked(std::memory_order_seq_cst) && !stopping_);
 }
 
 bool event_loop::expire_timers() {
@@ -219,9 +222,7 @@ event_loop::outside_wait event_loop::wait_outside() {
 bool event_loop::turn(bool may_wait) {
   fair_work_.begin_turn();
   counters_.turns.add();
-  if (is_called(stop_asked, std::memory_order_relaxed) && !stopping_) begin_to_stop();
-  // Before the poll, which runs everything posted earlier.
-  if (is_called(guest_posted, std::memory_order_relaxed)) calls_.fetch_and(has_guest | stop_asked);
+  if (is_stop_asked(std::memory_order_relaxed) && !stopping_) begin_to_stop();
   asio_guest* const guest = guest_.load(std::memory_order_acquire);
   bool worked = guest && poll_guest(*guest);
   worked |= wait_for_work(guest, may_wait && !worked);
@@ -231,12 +232,12 @@ bool event_loop::turn(bool may_wait) {
   worked |= run_put_off();
   if (stopping_ && finished()) engine_->flush(engine::flush_extent::closing);
   is_now_cached_ = false;
-  is_quiet_ = can_be_quiet_ && !stopping_ && deferred_.empty() && fair_work_.empty();
+  is_quiet_ = can_be_quiet_ && !stopping_ && ready_.empty() && deferred_.empty() && fair_work_.empty();
   return worked;
 }
 
 duration event_loop::longest_wait(bool may_wait) noexcept {
-  if (!may_wait || finished() || !deferred_.empty()) return duration::zero();
+  if (!may_wait || finished() || !ready_.empty() || !deferred_.empty()) return duration::zero();
   duration most = engine::forever;
   if (!fair_work_.empty()) [[unlikely]] {
     if (fair_work_.can_run()) return duration::zero();
@@ -289,10 +290,18 @@ bool event_loop::wait_in_guest(asio_guest& guest, duration longest) {
 // Runs what was put off to the turn's end. Returns whether there was anything.
 bool event_loop::run_put_off() noexcept {
   is_now_cached_ = false;
-  bool any = !deferred_.empty() && run_deferred();
+  bool any = !ready_.empty() && run_ready();
+  any |= !deferred_.empty() && run_deferred();
   if (!fair_work_.empty()) any |= fair_work_.run_fair_tasks();
   is_now_cached_ = false;
   return any;
+}
+
+bool event_loop::run_ready() noexcept {
+  unsigned ran = 0;
+  for (work_item* item; ran < most_ready_a_turn && (item = ready_.pop()); ++ran) (*item)();
+  is_now_cached_ = false;  // they may have taken long
+  return ran > 0;
 }
 
 bool event_loop::run_deferred() noexcept {
@@ -329,12 +338,6 @@ void event_loop::post(work_fifo& items) noexcept {
   wake();
 }
 
-// The same order as for the inbox: queue the work, set the flag, then check whether the loop sleeps.
-void event_loop::wake_for_guest() noexcept {
-  calls_.fetch_or(guest_posted);
-  wake();
-}
-
 void event_loop::wake() noexcept {
   if (always_wake_ && !in_this_thread()) engine_->wake();
   switch (sleep_.end_by_other()) {
@@ -356,7 +359,7 @@ asio_guest& event_loop::guest() {
   return *fresh.release();
 }
 
-loop_executor event_loop::get_executor() { return {*this, guest().context().get_executor()}; }
+loop_executor event_loop::get_executor() noexcept { return loop_executor(*this); }
 
 void detail::posted_function::run(work_item& item) noexcept {
   const std::unique_ptr<posted_function> self(static_cast<posted_function*>(&item));

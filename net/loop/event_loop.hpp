@@ -206,8 +206,8 @@ class event_loop {
   bool cancel(timer_id id) noexcept { return callbacks_.cancel(id); }
 
   /// [any thread] Returns an executor for Asio's I/O objects and clients. Their completions run on this loop's thread.
-  /// The first call makes the io_context. Include <quintet/net/asio.hpp> for the type.
-  [[nodiscard]] loop_executor get_executor();
+  /// Include <quintet/net/asio.hpp> for the type.
+  [[nodiscard]] loop_executor get_executor() noexcept;
   /// [loop] Returns this loop's only T. The first call makes it with T(event_loop&), and the loop destroys it.
   template <class T>
   T& use() {
@@ -236,6 +236,13 @@ class event_loop {
     check_here();
     is_quiet_ = false;
     deferred_.push(item);
+  }
+  /// [loop] Runs the item at the end of this turn, before deferred items; behind 64 others in the next turn. Never
+  /// within this call. An item may queue itself again.
+  void run_soon(work_item& item) noexcept {
+    check_here();
+    is_quiet_ = false;
+    ready_.push(item);
   }
   /// [loop] Runs a quantum of the task at the end of this turn, or of a later one. The caller keeps ownership.
   void schedule_fair(fair_task& task) noexcept {
@@ -295,15 +302,13 @@ class event_loop {
   bool wait_in_guest(asio_guest& guest, duration longest);
   void drop_guest() noexcept;
   bool run_put_off() noexcept;
+  bool run_ready() noexcept;
   bool run_deferred() noexcept;
   bool must_not_sleep() const noexcept;
-  // What asks for more than a quiet turn, in one word for one comparison. guest_posted: since the guest's last poll.
-  enum call : std::uint8_t { has_guest = 1, guest_posted = 2, stop_asked = 4 };
-  bool is_called(call what, std::memory_order order = std::memory_order_seq_cst) const noexcept {
-    return (calls_.load(order) & what) != 0;
-  }
+  // What asks for more than a quiet turn, in one word for one comparison.
+  enum call : std::uint8_t { has_guest = 1, stop_asked = 2 };
+  bool is_stop_asked(std::memory_order order) const noexcept { return (calls_.load(order) & stop_asked) != 0; }
   void wake() noexcept;
-  void wake_for_guest() noexcept;
   asio_guest& guest();
 
   // constinit: a read is one load, without an initialisation check.
@@ -334,7 +339,9 @@ class event_loop {
   bool is_now_cached_ = false;
   time_point dispatched_at_ = time_point::max();
   bool stopping_ = false;
-  bool is_quiet_ = false;  // the next turn has only the engine's events, timers and the inbox
+  bool is_quiet_ = false;      // the next turn has only the engine's events, timers and the inbox
+  bool is_destroyed_ = false;  // functions of executors are destroyed instead of called
+  work_fifo ready_;            // of run_soon()
   bytes lent_;
   using member_list = boost::intrusive::list<loop_member, boost::intrusive::constant_time_size<false>>;
   member_list members_, notified_;  // notified_: their abort() was called

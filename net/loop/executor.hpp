@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSL-1.0
-// executor: the Asio executor of an event_loop. Handlers bound to it run on the loop's thread.
+// executor: the Asio executor of an event_loop. Functions run on the loop's thread, and need no io_context.
 #pragma once
 
+#include "../../base/memory/frame_cache.hpp"
+#include "../../base/work/work_item.hpp"
+#include "../watch/activity.hpp"
+#include "../watch/type_text.hpp"
 #include "asio_guest.hpp"
 #include "event_loop.hpp"
 
+#include <boost/asio/execution/blocking.hpp>
+#include <boost/asio/execution/context.hpp>
 #include <boost/asio/execution/executor.hpp>
 #include <boost/asio/is_executor.hpp>
-#include <boost/asio/prefer.hpp>
-#include <boost/asio/query.hpp>
-#include <boost/asio/require.hpp>
 
+#include <cstddef>
 #include <type_traits>
 #include <utility>
 
@@ -19,63 +23,92 @@ namespace quintet {
 class loop_executor_access {
  public:
   static asio_guest& guest(event_loop& loop) { return loop.guest(); }
-  static void wake(event_loop& loop) noexcept { loop.wake_for_guest(); }
+  /// [loop] Whether the loop is being destroyed: functions are destroyed without a call.
+  static bool is_destroyed(const event_loop& loop) noexcept { return loop.is_destroyed_; }
 };
 
-/// The io_context's executor, which also wakes the loop when work comes from another thread: the loop may sleep outside
-/// the io_context. (Like asio::strand, it forwards properties to the inner executor.)
-template <class Inner>
-class basic_loop_executor {
+namespace detail {
+
+/// [loop] Calls a function of an executor. An exception is counted, as one of a handler.
+template <class F>
+void call_executed(event_loop& loop, F& function) noexcept try {
+  function();
+} catch (...) {
+  loop.counters().handler_errors.add();
+}
+
+/// A function that waits for its loop. Owns itself, and is destroyed before its call: the function may queue another.
+template <class F>
+class executed_function final : public work_item {
  public:
-  /// `inner`: the executor of the loop's io_context.
-  basic_loop_executor(event_loop& loop, Inner inner) noexcept : loop_(&loop), inner_(std::move(inner)) {}
-
-  /// Returns the loop on which it runs functions.
-  [[nodiscard]] event_loop& loop() const noexcept { return *loop_; }
-
-  /// [any thread] Runs the function on the loop, as Asio's executors do.
-  template <class F>
-  void execute(F&& f) const {
-    inner_.execute(std::forward<F>(f));
-    if (!loop_->in_this_thread()) loop_executor_access::wake(*loop_);
-  }
-
-  /// Properties are those of the inner executor.
-  template <class P>
-    requires boost::asio::can_query<const Inner&, P>::value
-  decltype(auto) query(const P& p) const {
-    return boost::asio::query(inner_, p);
-  }
-  template <class P>
-    requires boost::asio::can_require<const Inner&, P>::value
-  auto require(const P& p) const {
-    return with(boost::asio::require(inner_, p));
-  }
-  template <class P>
-    requires boost::asio::can_prefer<const Inner&, P>::value
-  auto prefer(const P& p) const {
-    return with(boost::asio::prefer(inner_, p));
-  }
-
-  /// Compare loop and inner executor.
-  friend bool operator==(const basic_loop_executor& a, const basic_loop_executor& b) noexcept {
-    return a.loop_ == b.loop_ && a.inner_ == b.inner_;
-  }
-  friend bool operator!=(const basic_loop_executor& a, const basic_loop_executor& b) noexcept { return !(a == b); }
+  template <class G>
+  executed_function(event_loop& loop, G&& f)
+      : work_item(&executed_function::run), loop_(loop), function_(std::forward<G>(f)) {}
+  static void* operator new(std::size_t size) { return frame_cache::allocate(size); }
+  static void operator delete(void* memory, std::size_t size) noexcept { frame_cache::release(memory, size); }
 
  private:
-  template <class Other>
-  basic_loop_executor<std::decay_t<Other>> with(Other&& other) const {
-    return {*loop_, std::forward<Other>(other)};
+  static void run(work_item& item) noexcept {
+    auto* const self = static_cast<executed_function*>(&item);
+    event_loop& loop = self->loop_;
+    F function(std::move(self->function_));
+    delete self;
+    if (loop_executor_access::is_destroyed(loop)) return;
+    const callback_scope scope(callback::posted, nullptr, type_text<F>());
+    call_executed(loop, function);
+    loop.invalidate_now();  // it may have taken long
   }
-  event_loop* loop_;
-  Inner inner_;
+  event_loop& loop_;
+  F function_;
 };
 
-/// A class, not an alias, so that <quintet/net/event_loop.hpp> can declare it without including Asio.
-class loop_executor : public basic_loop_executor<boost::asio::io_context::executor_type> {
+}  // namespace detail
+
+/// Runs functions on the loop's thread: at once if the caller is there, unless `blocking.never` is required, as by
+/// boost::asio::post(); else at the end of the turn, or when the loop has woken. It tracks no work, so a loop that ends
+/// does not wait for functions. Only what asks for the execution context, as I/O objects do, makes the io_context.
+class loop_executor {
  public:
-  using basic_loop_executor::basic_loop_executor;
+  explicit loop_executor(event_loop& loop) noexcept : loop_(&loop) {}
+
+  /// [any thread] Returns the loop on which it runs functions.
+  [[nodiscard]] event_loop& loop() const noexcept { return *loop_; }
+
+  /// [any thread] Runs the function on the loop. Exceptions of the function count in `handler_errors`. Allocates one
+  /// node unless the function runs at once; throws std::bad_alloc.
+  template <class F>
+  void execute(F&& f) const {
+    const bool is_here = loop_->in_this_thread();
+    if (is_here && !never_blocks_) {
+      std::decay_t<F> function(std::forward<F>(f));
+      return detail::call_executed(*loop_, function);
+    }
+    work_item& item = *new detail::executed_function<std::decay_t<F>>(*loop_, std::forward<F>(f));
+    is_here ? loop_->run_soon(item) : loop_->post(item);
+  }
+
+  /// [any thread] Returns the loop's io_context; makes it at the first call.
+  [[nodiscard]] boost::asio::execution_context& query(boost::asio::execution::context_t) const {
+    return loop_executor_access::guest(*loop_).context();
+  }
+  [[nodiscard]] boost::asio::execution::blocking_t query(boost::asio::execution::blocking_t) const noexcept {
+    if (never_blocks_) return boost::asio::execution::blocking.never;
+    return boost::asio::execution::blocking.possibly;
+  }
+  [[nodiscard]] loop_executor require(boost::asio::execution::blocking_t::never_t) const noexcept {
+    return {*loop_, true};
+  }
+  [[nodiscard]] loop_executor require(boost::asio::execution::blocking_t::possibly_t) const noexcept {
+    return {*loop_, false};
+  }
+
+  /// Compare loop and properties.
+  friend bool operator==(const loop_executor&, const loop_executor&) noexcept = default;
+
+ private:
+  loop_executor(event_loop& loop, bool never_blocks) noexcept : loop_(&loop), never_blocks_(never_blocks) {}
+  event_loop* loop_;
+  bool never_blocks_ = false;
 };
 
 }  // namespace quintet
