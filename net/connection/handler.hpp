@@ -34,7 +34,19 @@ template <class H>
 concept coroutine_handler = !message_handler<H> && std::invocable<H&, stream&> &&
                             std::same_as<std::invoke_result_t<H&, stream&>, awaitable<void>>;
 
-/// A callback or coroutine handler. A callback handler may have, in addition:
+namespace detail {
+
+/// The session of a handler of Asio's streams, as `type`; asio_stream.hpp specialises it.
+template <class H>
+struct asio_session_for {};
+
+}  // namespace detail
+
+/// (asio_stream) -> boost::asio::awaitable<void>, or void. Requires <quintet/net/asio_stream.hpp>.
+template <class H>
+concept asio_handler = requires { typename detail::asio_session_for<H>::type; };
+
+/// A callback or coroutine handler, or one of Asio's streams. A callback handler may have, in addition:
 ///
 ///   on_open(connection&)                before any input
 ///   on_writable(connection&)            connection::writable() was false, and output is down to the low watermark:
@@ -57,7 +69,7 @@ concept coroutine_handler = !message_handler<H> && std::invocable<H&, stream&> &
 ///
 /// All except classify() are called as the handler itself: with the baton, where the model runs handlers.
 template <class H>
-concept handler = message_handler<H> || coroutine_handler<H>;
+concept handler = message_handler<H> || coroutine_handler<H> || asio_handler<H>;
 
 namespace detail {
 
@@ -129,7 +141,8 @@ struct handler_check {
       is_accepted || handler<S>,
       "Quintet: this is no handler. A handler takes (quintet::connection&, quintet::bytes) and returns void, "
       "or the number of bytes that it has used (not bool); or it is a coroutine that takes (quintet::stream&) "
-      "and returns quintet::awaitable<>. See quintet/net/handler.hpp");
+      "and returns quintet::awaitable<>; or it takes a quintet::asio_stream, of quintet/net/asio_stream.hpp, and "
+      "returns boost::asio::awaitable<void>. See quintet/net/handler.hpp");
   static_assert(is_accepted || !handler<S>,
                 "Quintet: this handler cannot be copied, and each connection gets a copy. Pass a function that makes a "
                 "handler for each connection: quintet::handler_factory([] { return my_handler(...); })");

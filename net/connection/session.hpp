@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// session: a connection with its handler. message_session has callbacks; stream_session.hpp has coroutines.
+// session: a connection with its handler. message_session has callbacks; stream_session.hpp has coroutines, and
+// asio_session.hpp handlers of Asio's streams.
 #pragma once
 
 #include "../watch/activity.hpp"
@@ -210,7 +211,12 @@ template <class Handler>
 class stream_session;
 
 template <class Handler>
-using session_for = typename std::conditional_t<message_handler<Handler>, std::type_identity<message_session<Handler>>,
-                                                std::type_identity<stream_session<Handler>>>::type;
+struct session_type : std::type_identity<stream_session<Handler>> {};
+template <message_handler Handler>
+struct session_type<Handler> : std::type_identity<message_session<Handler>> {};
+template <asio_handler Handler>
+struct session_type<Handler> : asio_session_for<Handler> {};
+template <class Handler>
+using session_for = typename session_type<Handler>::type;
 
 }  // namespace quintet::detail

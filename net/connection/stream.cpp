@@ -48,60 +48,26 @@ inline void stream::resume_waiting() noexcept {
   resume(std::exchange(suspended_, nullptr));
 }
 
-// The coroutine returns the baton itself. A posted call can also hold it, while the coroutine waits.
-inline void stream::hand_back() noexcept {
-  note_progress(has_progressed());
-  if (!is_fast_) return connection_handoff::give_back(*this);
-  is_fast_ = false;
-}
-
 // An idle connection has the baton, so the coroutine waits in a read. Nearly always it waits there again afterwards.
 void stream::on_received(bytes arrived) noexcept {
   if (!is_idle({.slow_path = true})) return connection::on_received(arrived);
   if (const detail::end_reason why = input_.append(*this, arrived)) return fail(why.code());
-  begin_fast_path(arrived.size());
-  note_progress(false);
-  is_fast_ = true;
-  if (wanted_) [[unlikely]]
-    run_batch({});
-  else
-    resume_waiting();
-  if (std::exchange(is_fast_, false)) return keep_baton(arrived.size());
-  fail_if(input_.end_batch(*this));
-  fast_path_done(arrived, arrived.size(), {.slow_path = true});
+  run_fast(arrived.size(), [this] {
+    if (wanted_) [[unlikely]]
+      run_batch({});
+    else
+      resume_waiting();
+  });
 }
 
 void stream::ended(bool by_exception) noexcept {
-  enabled_.close = false;  // nobody is left who would ask why, or who the peer was
   use_lent();
-  if (by_exception)
-    connection_handoff::fail_handler(*this);
-  else
-    close();
-  if (closing_)
-    close_is_done();
-  else
-    hand_back();
+  handler_ended(by_exception);
 }
 
 /// Marks the input of the coroutine's last read as used.
 void stream::use_lent() noexcept { input_.consume(*this, std::exchange(lent_, 0)); }
 
-// Returns whether the next read must return the baton although there is input. Reasons: more has arrived since this
-// batch began, something waits for the baton, or output has reached a limit.
-bool stream::needs_return() const noexcept {
-  const detail::connection_loop_flags& loop = loop_flags();
-  const detail::connection_baton_flags& baton = baton_flags();
-  if (has_ended() || !(baton.input.has_unread || loop.input.has_pending)) return false;
-  if (loop.input.has_pending || loop.handoff.has_messages || loop.handoff.close_asked) return true;
-  if (heard_.is_cancelled()) return true;  // that was about the last request
-  return baton.output.overflowed || baton.output.quantum_used || baton.input.paused || baton.input.starts_tls ||
-         output_.is_above_watermark(*this);
-}
-
-// Input of the current batch needs no suspension. Later input comes with the next batch, for which the baton is
-// returned first. Otherwise a coroutine that awaits other things between reads could keep the baton as long as the peer
-// sends. Limits, messages and the end would then be ignored.
 bool stream::begin_read() {
   use_lent();
   if (input_.unread() > 0 || at_end()) return !needs_return();

@@ -8,7 +8,7 @@
 #include "../loop/coroutine_host.hpp"
 #include "../watch/activity.hpp"
 #include "../watch/type_text.hpp"
-#include "connection.hpp"
+#include "baton_keeper.hpp"
 
 #include <boost/system/result.hpp>
 #include <boost/system/system_error.hpp>
@@ -24,7 +24,7 @@ namespace quintet {
 
 /// The coroutine runs on its connection's loop in every thread model, so it can await any Asio client. It must not
 /// block: expensive work goes through offload(), where the thread models differ.
-class stream : public connection, private coroutine_host {
+class stream : public detail::baton_keeper, private coroutine_host {
  public:
   using connection::cancelled;
   /// [baton] Returns at least one byte (others call this read_some), or nullopt at the end of the stream: also if the
@@ -141,9 +141,7 @@ class stream : public connection, private coroutine_host {
   }
 
  protected:
-  stream(event_loop& loop, connection_host& host)
-      : connection(loop, host, {.keeps_baton = true, .runs_here = true, .is_watched = host.watchdog != nullptr}),
-        coroutine_host(loop, heard_) {}
+  stream(event_loop& loop, connection_host& host) : baton_keeper(loop, host), coroutine_host(loop, heard_) {}
   ~stream() = default;
 
   virtual awaitable<> make_coroutine() = 0;
@@ -177,28 +175,7 @@ class stream : public connection, private coroutine_host {
   };
 
   // [baton], on the loop.
-  /// Returns whether no more input will arrive.
-  [[nodiscard]] bool is_input_finished() const noexcept {
-    const detail::input_loop_flags& in = loop_flags().input;
-    return has_ended() || (((in.peer_ended && !in.was_reset) || is_drain_finished()) && !in.has_pending);
-  }
-  [[nodiscard]] bool at_end() const noexcept { return has_ended() || (input_.unread() == 0 && is_input_finished()); }
-  /// Returns whether a message was read to its end, or something was written.
-  [[nodiscard]] bool has_progressed() const noexcept { return !baton_flags().core.stalled || output_.written() > 0; }
-  [[nodiscard]] bool needs_return() const noexcept;
   void use_lent() noexcept;
-  /// A function of offload() gets the baton, perhaps on another thread.
-  void lend_baton() noexcept {
-    detail::connection_handoff::lend(*this);
-    if (is_fast_) output_.leave_fast_path(*this);
-  }
-  /// A function of offload() has returned the baton.
-  void baton_is_back() noexcept {
-    detail::connection_handoff::take_back(*this);
-    tell_of_drain();
-    if (has_ended()) output_.refuse_writes(*this);
-  }
-
   bool begin_read();
   bool begin_message(message_wait& wanted) noexcept;
   bool try_parse(message_wait& wanted) noexcept;
@@ -207,7 +184,6 @@ class stream : public connection, private coroutine_host {
   void wait_for_more(message_wait& wanted) noexcept;
   void count_codec_input(std::size_t size) noexcept;
   void forget_codec() noexcept;
-  void hand_back() noexcept;
   boost::system::result<bytes> end_message(message_wait& wanted);
   void wait_for_input(std::coroutine_handle<> waiting) noexcept;
   void wait_for_room(std::coroutine_handle<> waiting) noexcept;
@@ -235,10 +211,8 @@ class stream : public connection, private coroutine_host {
   void reads_expire() noexcept;
 
   // First: these lie in the padding behind coroutine_host.
-  bool closing_ = false;       // the connection is closed; it is destroyed after the coroutine has ended
   bool counts_codec_ = false;  // count_kept_input() last reported a codec's memory
   bool expires_ = false;       // read() returns since its time has passed
-  bool is_fast_ = false;       // in on_received(), until the coroutine returns the baton
   awaitable<> root_;
   std::coroutine_handle<> suspended_;  // in a read or until_writable()
   message_wait* wanted_ = nullptr;     // the read in progress, if it waits for a message

@@ -19,8 +19,6 @@ namespace {
 constexpr duration guest_pause = std::chrono::milliseconds(1);
 // Other threads do not wake the loop when they begin a quantum, so the loop checks again after this pause.
 constexpr duration fair_pause = std::chrono::milliseconds(2);
-// Items that queue themselves again must not keep the loop from its engine.
-constexpr unsigned most_ready_a_turn = 64;
 // Limit for a loop with a timer: engines add the wait to the current time, which must not overflow.
 constexpr duration longest_sleep = std::chrono::hours(24 * 365);
 
@@ -111,7 +109,7 @@ bool event_loop::run_left_over() noexcept {
 
 bool event_loop::run_posted() noexcept {
   bool any = false;
-  while (inbox_.run_all() || run_deferred() || (is_destroyed_ && run_ready())) any = true;
+  while (inbox_.run_all() || run_deferred() || (is_destroyed_ && ready_.run())) any = true;
   return any;
 }
 
@@ -290,18 +288,11 @@ bool event_loop::wait_in_guest(asio_guest& guest, duration longest) {
 // Runs what was put off to the turn's end. Returns whether there was anything.
 bool event_loop::run_put_off() noexcept {
   is_now_cached_ = false;
-  bool any = !ready_.empty() && run_ready();
+  bool any = !ready_.empty() && ready_.run();
   any |= !deferred_.empty() && run_deferred();
   if (!fair_work_.empty()) any |= fair_work_.run_fair_tasks();
   is_now_cached_ = false;
   return any;
-}
-
-bool event_loop::run_ready() noexcept {
-  unsigned ran = 0;
-  for (work_item* item; ran < most_ready_a_turn && (item = ready_.pop()); ++ran) (*item)();
-  is_now_cached_ = false;  // they may have taken long
-  return ran > 0;
 }
 
 bool event_loop::run_deferred() noexcept {

@@ -13,6 +13,7 @@
 #include "fair_tasks.hpp"
 #include "loop_counters.hpp"
 #include "loop_timers.hpp"
+#include "ready_items.hpp"
 
 #include <boost/intrusive/list.hpp>
 
@@ -302,7 +303,6 @@ class event_loop {
   bool wait_in_guest(asio_guest& guest, duration longest);
   void drop_guest() noexcept;
   bool run_put_off() noexcept;
-  bool run_ready() noexcept;
   bool run_deferred() noexcept;
   bool must_not_sleep() const noexcept;
   // What asks for more than a quiet turn, in one word for one comparison.
@@ -341,7 +341,7 @@ class event_loop {
   bool stopping_ = false;
   bool is_quiet_ = false;      // the next turn has only the engine's events, timers and the inbox
   bool is_destroyed_ = false;  // functions of executors are destroyed instead of called
-  work_fifo ready_;            // of run_soon()
+  ready_items ready_;
   bytes lent_;
   using member_list = boost::intrusive::list<loop_member, boost::intrusive::constant_time_size<false>>;
   member_list members_, notified_;  // notified_: their abort() was called

@@ -69,6 +69,7 @@ class executed_function final : public work_item {
 /// does not wait for functions. Only what asks for the execution context, as I/O objects do, makes the io_context.
 class loop_executor {
  public:
+  /// `loop` must outlive the functions.
   explicit loop_executor(event_loop& loop) noexcept : loop_(&loop) {}
 
   /// [any thread] Returns the loop on which it runs functions.
@@ -91,6 +92,7 @@ class loop_executor {
   [[nodiscard]] boost::asio::execution_context& query(boost::asio::execution::context_t) const {
     return loop_executor_access::guest(*loop_).context();
   }
+  /// [any thread] Return and change whether a function may run at once.
   [[nodiscard]] boost::asio::execution::blocking_t query(boost::asio::execution::blocking_t) const noexcept {
     if (never_blocks_) return boost::asio::execution::blocking.never;
     return boost::asio::execution::blocking.possibly;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// scenario: a client script that runs against all ten combinations, which must produce the same transcript.
+// scenario: a client script that runs against all fifteen combinations, which must produce the same transcript.
 #pragma once
 
 #include "service_host.hpp"

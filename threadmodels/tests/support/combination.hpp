@@ -24,20 +24,23 @@ namespace quintet::test {
 
 inline constexpr std::array pooled_models{model::reactor_pool, model::loop_per_thread_pool};
 
-enum class flavour { callback, coroutine };
+enum class flavour { callback, coroutine, asio };
 
 struct combination {
   model kind;
   flavour style;
 
-  [[nodiscard]] bool is_coroutine() const { return style == flavour::coroutine; }
+  /// Quintet's or Asio's: it does not learn why its connection has ended.
+  [[nodiscard]] bool is_coroutine() const { return style != flavour::callback; }
   [[nodiscard]] bool is_pooled() const { return test::is_pooled(kind); }
 };
 
-inline std::string to_string(flavour f) { return f == flavour::callback ? "callback" : "coroutine"; }
+inline std::string to_string(flavour f) {
+  return f == flavour::callback ? "callback" : f == flavour::coroutine ? "coroutine" : "asio";
+}
 inline std::ostream& operator<<(std::ostream& out, combination c) { return out << c.kind << '/' << to_string(c.style); }
 
-/// All ten; the flavours of a model are next to each other.
+/// Ten, without handlers of Asio's streams; the flavours of a model are next to each other.
 inline constexpr std::array<combination, 2 * all_models.size()> all_combinations = [] {
   std::array<combination, 2 * all_models.size()> all{};
   std::size_t n = 0;

@@ -5,6 +5,7 @@
 #include <quintet/threadmodels/server.hpp>
 
 #include "../../../net/tests/support/toy_filter.hpp"
+#include "asio_service.hpp"
 #include "filtered.hpp"
 #include "running.hpp"
 #include "shared_memory.hpp"
@@ -95,7 +96,8 @@ client service_host::connect(const client_options& options) const {
 }
 
 std::unique_ptr<service_host> make_host(combination c, const host_options& options) {
-  if (c.is_coroutine()) return std::make_unique<host<coroutine_service>>(c.kind, options);
+  if (c.style == flavour::asio) return std::make_unique<host<asio_service>>(c.kind, options);
+  if (c.style == flavour::coroutine) return std::make_unique<host<coroutine_service>>(c.kind, options);
   return std::make_unique<host<callback_service>>(c.kind, options);
 }
 

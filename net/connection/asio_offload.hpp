@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSL-1.0
+// asio_offload: a function of asio_stream::async_offload() on its way to the pool and back.
+#pragma once
+
+#include "../loop/executor.hpp"
+#include "asio_operation.hpp"
+#include "asio_port.hpp"
+
+#include <boost/asio/append.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/dispatch.hpp>
+
+#include <exception>
+#include <type_traits>
+#include <utility>
+
+namespace quintet::detail {
+
+/// `Result`: what F returns, decayed. In case of an exception it is default-constructed.
+template <class F, class Result>
+class asio_offload {
+  struct nothing {};
+  static constexpr bool is_void = std::is_void_v<Result>;
+  using stored = std::conditional_t<is_void, nothing, Result>;
+
+ public:
+  using signature = typename std::conditional_t<is_void, std::type_identity<void(std::exception_ptr)>,
+                                                std::type_identity<void(std::exception_ptr, stored)>>::type;
+
+  /// [loop] Throws std::bad_alloc.
+  template <class Handler>
+  static void begin(asio_port& port, F f, Handler handler) {
+    auto* const made = new item<Handler>(port, std::move(f), std::move(handler));
+    port.add_user();
+    port.offload(*made);
+  }
+
+ private:
+  template <class Handler>
+  class item final : public work_item {
+   public:
+    item(asio_port& port, F f, Handler&& handler)
+        : work_item(&item::compute),
+          port_(port),
+          function_(std::move(f)),
+          work_(boost::asio::prefer(boost::asio::get_associated_executor(handler, loop_executor(port.loop())),
+                                    boost::asio::execution::outstanding_work.tracked)),
+          handler_(std::move(handler)) {}
+
+   private:
+    // A model without a pool calls it within the function that begins the operation.
+    static void compute(work_item& i) noexcept {
+      auto& self = static_cast<item&>(i);
+      self.run();
+      self.become(&item::finish);
+      event_loop& loop = self.port_.loop();
+      loop.in_this_thread() ? loop.run_soon(self) : loop.post(i);
+    }
+    void run() noexcept try {
+      if constexpr (is_void)
+        function_();
+      else
+        result_ = function_();
+    } catch (...) {
+      thrown_ = std::current_exception();
+    }
+    static void finish(work_item& i) noexcept {
+      auto* const self = static_cast<item*>(&i);
+      asio_port& port = self->port_;
+      const loop_executor here(port.loop());
+      try {
+        if constexpr (is_void)
+          boost::asio::dispatch(here, boost::asio::append(std::move(self->handler_), self->thrown_));
+        else
+          boost::asio::dispatch(
+              here, boost::asio::append(std::move(self->handler_), self->thrown_, std::move(self->result_)));
+      } catch (...) {  // no memory to pass it to another executor: the handler is destroyed without a call
+        here.loop().counters().handler_errors.add();
+      }
+      delete self;
+      port.remove_user();
+    }
+
+    asio_port& port_;
+    F function_;
+    tracking_executor<boost::asio::associated_executor_t<Handler, loop_executor>> work_;
+    Handler handler_;
+    std::exception_ptr thrown_;
+    [[no_unique_address]] stored result_{};
+  };
+};
+
+}  // namespace quintet::detail
