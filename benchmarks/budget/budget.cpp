@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // budget: an echo server that ends after a given number of requests, for callgrind to count its instructions.
+#include <quintet/net/asio_stream.hpp>
 #include <quintet/net/stream.hpp>
 #include <quintet/threadmodels/server.hpp>
+
+#include "asio_echo.hpp"
 
 #include <arpa/inet.h>
 #include <spawn.h>
@@ -91,10 +94,8 @@ quintet::config config_for(quintet::model model, const std::string& settings) {
   return c;
 }
 
-template <class Handler>
-int be_server(const quintet::config& with, Handler handler, const std::string& requests,
-              const std::string& connections) {
-  quintet::server echo(with, handler);
+template <class Server>
+int serve(Server&& echo, const std::string& requests, const std::string& connections) {
   bool succeeded = false;
   std::thread client([&] {
     succeeded = client_succeeds(echo.port(), requests, connections);
@@ -103,6 +104,12 @@ int be_server(const quintet::config& with, Handler handler, const std::string& r
   echo.run();
   client.join();
   return succeeded ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+template <class Handler>
+int be_server(const quintet::config& with, Handler handler, const std::string& requests,
+              const std::string& connections) {
+  return serve(quintet::server(with, handler), requests, connections);
 }
 
 long number(const char* text) { return std::strtol(text, nullptr, 10); }
@@ -115,16 +122,25 @@ int main(int argc, char** argv) {
   const auto model = argc == 6 ? quintet::from_string(argv[1]) : std::nullopt;
   const std::string flavour = argc == 6 ? argv[2] : "", settings = argc == 6 ? argv[3] : "";
   const std::array<std::string, 4> all{"bare", "limits", "watched", "both"};
-  const std::array<std::string, 3> flavours{"callback", "coroutine", "messages"};
+  const std::array<std::string, 7> flavours{"callback",      "coroutine",      "messages",    "stream_callback",
+                                            "stream_awaits", "plain_callback", "plain_awaits"};
   if (!model || std::ranges::count(flavours, flavour) == 0 || std::ranges::count(all, settings) == 0 ||
       number(argv[4]) < 1 || number(argv[5]) < 1) {
     std::fputs(
-        "Usage: quintet-budget MODEL callback|coroutine|messages bare|limits|watched|both REQUESTS CONNECTIONS\n"
-        "MODEL is the name of a model\n",
+        "Usage: quintet-budget MODEL FLAVOUR bare|limits|watched|both REQUESTS CONNECTIONS\n"
+        "MODEL is the name of a model. FLAVOUR is callback, coroutine or messages; stream_callback or stream_awaits, "
+        "on\n"
+        "asio_stream; plain_callback or plain_awaits, of Asio alone: whatever the model is\n",
         stderr);
     return 2;
   }
+  namespace asio_echo = quintet::budget;
+  if (flavour.starts_with("plain_")) return serve(asio_echo::plain_server(flavour == "plain_awaits"), argv[4], argv[5]);
   const quintet::config with = config_for(*model, settings);
+  using asio_stream = quintet::asio_stream;
+  if (flavour == "stream_callback")
+    return be_server(with, &asio_echo::echo_by_callbacks<asio_stream>, argv[4], argv[5]);
+  if (flavour == "stream_awaits") return be_server(with, &asio_echo::echo_by_awaitable<asio_stream>, argv[4], argv[5]);
   if (flavour == "coroutine") return be_server(with, in_coroutine, argv[4], argv[5]);
   if (flavour == "messages") return be_server(with, by_messages, argv[4], argv[5]);
   return be_server(with, [](quintet::connection& c, quintet::bytes in) { c.write(in); }, argv[4], argv[5]);

@@ -96,7 +96,7 @@ bool asio_port::complete_one() {
 }
 
 void asio_port::complete(port_operation& done, const outcome& with) {
-  has_told_end_ |= with.why.failed();
+  has_told_end_ |= with.why.failed() && !done.is_cancelled;
   done.by->complete(*this, done, with.why, with.count);
 }
 
@@ -176,7 +176,7 @@ asio_port::outcome asio_port::take(std::size_t most) {
 // An exception by which a stream tells that it has ended is no error of the handler, also if `||` has collected
 // several.
 void asio_port::coroutine_ended(const std::exception_ptr& thrown) noexcept {
-  const bool is_ordinary = has_told_end_ || has_ended();
+  const bool is_ordinary = has_told_end_ || has_ended() || is_closed();
   try {
     if (thrown) std::rethrow_exception(thrown);
   } catch (const boost::system::system_error&) {

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSL-1.0
+// asio_echo: the echo of the budget as a program of Asio writes it: on asio_stream, and on Asio's own sockets.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+namespace quintet::budget {
+
+template <class Stream>
+class callback_echo : public std::enable_shared_from_this<callback_echo<Stream>> {
+ public:
+  explicit callback_echo(Stream s) : stream_(std::move(s)) {}
+  void read() {
+    stream_.async_read_some(boost::asio::buffer(data_),
+                            [self = this->shared_from_this()](const boost::system::error_code& why, std::size_t count) {
+                              if (!why) self->write(count);
+                            });
+  }
+
+ private:
+  void write(std::size_t count) {
+    boost::asio::async_write(stream_, boost::asio::buffer(data_, count),
+                             [self = this->shared_from_this()](const boost::system::error_code& why, std::size_t) {
+                               if (!why) self->read();
+                             });
+  }
+  Stream stream_;
+  std::array<char, 4096> data_{};
+};
+
+template <class Stream>
+void echo_by_callbacks(Stream s) {
+  std::make_shared<callback_echo<Stream>>(std::move(s))->read();
+}
+
+template <class Stream>
+boost::asio::awaitable<void> echo_by_awaitable(Stream s) {
+  std::array<char, 4096> data;
+  for (;;) {
+    const std::size_t count = co_await s.async_read_some(boost::asio::buffer(data), boost::asio::use_awaitable);
+    co_await boost::asio::async_write(s, boost::asio::buffer(data, count), boost::asio::use_awaitable);
+  }
+}
+
+/// A server of Asio alone, for comparison. Ends when `stop()` was called.
+class plain_server {
+ public:
+  explicit plain_server(bool awaits) : awaits_(awaits) { accept(); }
+  [[nodiscard]] std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
+  void run() { context_.run(); }
+  void stop() { context_.stop(); }
+
+ private:
+  using tcp = boost::asio::ip::tcp;
+  void accept() {
+    acceptor_.async_accept([this](const boost::system::error_code& why, tcp::socket socket) {
+      if (why) return;
+      socket.set_option(tcp::no_delay(true));
+      if (awaits_)
+        boost::asio::co_spawn(context_, echo_by_awaitable(std::move(socket)), boost::asio::detached);
+      else
+        echo_by_callbacks(std::move(socket));
+      accept();
+    });
+  }
+  const bool awaits_;
+  boost::asio::io_context context_{1};
+  tcp::acceptor acceptor_{context_, tcp::endpoint(boost::asio::ip::address_v4::loopback(), 0)};
+};
+
+}  // namespace quintet::budget

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSL-1.0
+// websocket: Beast's WebSockets on accepted connections. At /echo each message comes back, at /chat it goes to all.
+#include "common/options.hpp"
+#include "websocket/room.hpp"
+
+#include <quintet/net/asio_beast.hpp>
+#include <quintet/net/asio_stream.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core/buffers_to_string.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/websocket.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace websocket = beast::websocket;
+using asio::use_awaitable;
+using example::websocket::guest;
+using example::websocket::room;
+using socket_type = websocket::stream<quintet::asio_stream>;
+
+asio::awaitable<void> echo(socket_type ws) {
+  beast::flat_buffer message;
+  for (;;) {
+    co_await ws.async_read(message, use_awaitable);
+    ws.text(ws.got_text());
+    co_await ws.async_write(message.data(), use_awaitable);
+    message.clear();
+  }
+}
+
+asio::awaitable<void> chat(socket_type ws, room& with) {
+  const auto self = std::make_shared<guest>(std::move(ws));
+  const room::place taken(with, self);
+  beast::flat_buffer message;
+  for (;;) {
+    const auto [why, size] = co_await self->socket().async_read(message, asio::as_tuple(use_awaitable));
+    if (why) co_return;
+    with.send(beast::buffers_to_string(message.data()));
+    message.clear();
+  }
+}
+
+struct service {
+  room* chatting;
+  asio::awaitable<void> operator()(quintet::asio_stream s) const {
+    beast::flat_buffer buffer;
+    beast::http::request<beast::http::empty_body> request;
+    co_await beast::http::async_read(s, buffer, request, use_awaitable);
+    if (!websocket::is_upgrade(request)) co_return;
+    socket_type ws(std::move(s));
+    ws.read_message_max(64 * 1024);
+    co_await ws.async_accept(request, use_awaitable);
+    if (request.target() == "/chat")
+      co_await chat(std::move(ws), *chatting);
+    else
+      co_await echo(std::move(ws));
+  }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  auto config = quintet::config::public_defaults({"127.0.0.1:7018"});
+  example::command_line("websocket", "WebSockets by Boost.Beast: /echo sends each message back, /chat to all guests.")
+      .server(config)
+      .try_it("  websocket &\n  python3 -m websockets ws://127.0.0.1:7018/chat      # in two terminals")
+      .parse(argc, argv);
+  try {
+    room chatting;
+    quintet::server server(config, service{&chatting});
+    example::serve("websocket", config, server);
+  } catch (...) {
+    return example::report_exception("websocket");
+  }
+}
