@@ -32,6 +32,7 @@ class asio_offload {
   static void begin(asio_port& port, F f, Handler handler) {
     auto* const made = new item<Handler>(port, std::move(f), std::move(handler));
     port.add_user();
+    port.send_taken();  // a model without a pool runs the function now
     port.offload(*made);
   }
 

@@ -90,6 +90,10 @@ class asio_port : public baton_keeper {
   void close_stream() noexcept;
   void end_sending() noexcept;
   void message_done() noexcept { note_progress(true); }
+  /// Sends taken output at once, as long as the kernel takes it.
+  void send_taken() noexcept {
+    if (baton_is_out() && !has_ended()) flush();
+  }
   /// Runs the item where the thread model runs functions of offload().
   virtual void offload(quintet::work_item& item) noexcept = 0;
 

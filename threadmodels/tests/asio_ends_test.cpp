@@ -285,6 +285,7 @@ BOOST_DATA_TEST_CASE(beasts_websocket_echoes, data::make(all_models), kind) {
   c.send(frame(0x88, std::string("\x03\xe8", 2)));
   BOOST_TEST(c.receive_rest() == std::string("\x88\x02\x03\xe8", 4));
   BOOST_TEST((c.ended() == ending::orderly));
+  c.close();  // Beast waits for it
   BOOST_TEST(eventually([&] { return srv->statistics().closed == 1; }));
   BOOST_TEST(srv->statistics().handler_errors == 0u);
 }
