@@ -40,7 +40,7 @@ asio_port::~asio_port() {
 // ---- Running --------------------------------------------------------------------------------------------------------
 
 void asio_port::wake() noexcept {
-  if (!std::exchange(is_queued_, true)) loop_.run_soon(waker_);
+  if (!is_done_ && !std::exchange(is_queued_, true)) loop_.run_soon(waker_);
 }
 
 void asio_port::waker::run(quintet::work_item& item) noexcept {
@@ -103,13 +103,20 @@ void asio_port::complete(port_operation& done, const outcome& with) {
 // No operation can be completed.
 void asio_port::settle() noexcept {
   if (is_queued_) return;  // runs again soon
-  if (closing_) return is_unused() ? close_is_done() : void();
-  if (baton_is_out()) keep_or_return();
+  if (closing_ && is_unused()) {
+    is_done_ = true;
+    close_is_done();
+  } else if (!closing_ && baton_is_out()) {
+    keep_or_return();
+  }
 }
 
 void asio_port::keep_or_return() noexcept {
   if (has_ended() || baton_flags().handoff.handler_failed) return hand_back();
-  if (is_unused()) return handler_ended(false);
+  if (is_unused()) {
+    is_done_ = true;
+    return handler_ended(false);
+  }
   if (std::exchange(asks_to_shut_, false)) shutdown_send();
   if (asks_to_close_) {
     close();

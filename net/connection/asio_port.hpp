@@ -159,6 +159,7 @@ class asio_port : public baton_keeper {
   bool asks_to_shut_ = false;   // the same
   bool has_told_end_ = false;   // an operation has completed with an error
   bool has_cancelled_ = false;  // cancel_coroutine() was called
+  bool is_done_ = false;        // the connection does the rest alone: nothing may wake this object
   std::uint32_t users_ = 0;
   asio_memory& memory_;
   waker waker_;
