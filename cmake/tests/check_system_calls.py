@@ -57,6 +57,7 @@ REASONS = {
     ('net/engine/shm/endpoint.cpp', 'send'): (1, 'fails if a wake-up waits already, or if the peer has ended'),
     ('net/engine/shm/segment.cpp', 'munmap'): (2, OWN),
     ('net/engine/shm/segment_pool.cpp', 'madvise'): (1, 'keeps the pages until the segment is closed'),
+    ('base/clock.hpp', 'clock_gettime'): (1, VALID),
     ('net/engine/shm/segment_pool.cpp', 'munmap'): (2, OWN),
     ('net/engine/shm/segment_pool.cpp', 'shutdown'): (1, SHUT),
     ('net/engine/unix_path.cpp', 'unlink'): (1, 'in a destructor; the next server finds the file, and replaces it'),

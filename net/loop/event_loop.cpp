@@ -119,7 +119,7 @@ bool event_loop::has_detached_work() noexcept {
 }
 
 inline bool event_loop::must_not_sleep() const noexcept {
-  return !inbox_.empty() || (is_stop_asked(std::memory_order_seq_cst) && !stopping_);
+  return !inbox_.empty() || ((calls_.load() & stop_asked) != 0 && !stopping_);
 }
 
 bool event_loop::expire_timers() {
@@ -144,7 +144,7 @@ template <bool Announces>
                                            : longest_wait(true);
   is_now_cached_ = false;  // the wait may be long
   if constexpr (Announces) sleep_.announce(sleep_place::in_engine);
-  engine_->poll(calls_.load() != 0 || !inbox_.empty() ? duration::zero() : longest);
+  engine_->poll(must_not_sleep() ? duration::zero() : longest);
   sleep_.end();
   if (!timers_.empty() && !(is_fresh() && now_ < timers_.first()) && expire_timers()) is_now_cached_ = false;
   if (!inbox_.empty()) {
@@ -220,7 +220,7 @@ event_loop::outside_wait event_loop::wait_outside() {
 bool event_loop::turn(bool may_wait) {
   fair_work_.begin_turn();
   counters_.turns.add();
-  if (is_stop_asked(std::memory_order_relaxed) && !stopping_) begin_to_stop();
+  if ((calls_.load(std::memory_order_relaxed) & stop_asked) != 0 && !stopping_) begin_to_stop();
   asio_guest* const guest = guest_.load(std::memory_order_acquire);
   bool worked = guest && poll_guest(*guest);
   worked |= wait_for_work(guest, may_wait && !worked);

@@ -307,7 +307,6 @@ class event_loop {
   bool must_not_sleep() const noexcept;
   // What asks for more than a quiet turn, in one word for one comparison.
   enum call : std::uint8_t { has_guest = 1, stop_asked = 2 };
-  bool is_stop_asked(std::memory_order order) const noexcept { return (calls_.load(order) & stop_asked) != 0; }
   void wake() noexcept;
   asio_guest& guest();
 
