@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // budget: an echo server that ends after a given number of requests, for callgrind to count its instructions.
-#include <quintet/net/asio_stream.hpp>
 #include <quintet/net/stream.hpp>
 #include <quintet/threadmodels/server.hpp>
 
-#include "asio_echo.hpp"
+#include "budget.hpp"
 
 #include <arpa/inet.h>
 #include <spawn.h>
@@ -54,8 +53,9 @@ int be_client(std::uint16_t port, long requests, long count) {
   return EXIT_SUCCESS;
 }
 
-// Runs this program again as the client, in a separate process that callgrind neither slows down nor counts.
-bool client_succeeds(std::uint16_t port, std::string requests, std::string connections) {
+}  // namespace
+
+bool quintet::budget::client_succeeds(std::uint16_t port, std::string requests, std::string connections) {
   // Under valgrind, /proc/self/exe itself names valgrind's tool.
   std::string self = std::filesystem::read_symlink("/proc/self/exe");
   std::string role = "client";
@@ -67,6 +67,8 @@ bool client_succeeds(std::uint16_t port, std::string requests, std::string conne
   int status = 0;
   return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
 }
+
+namespace {
 
 quintet::awaitable<> in_coroutine(quintet::stream& s) {
   while (auto in = co_await s.read()) s.write(*in);
@@ -94,22 +96,10 @@ quintet::config config_for(quintet::model model, const std::string& settings) {
   return c;
 }
 
-template <class Server>
-int serve(Server&& echo, const std::string& requests, const std::string& connections) {
-  bool succeeded = false;
-  std::thread client([&] {
-    succeeded = client_succeeds(echo.port(), requests, connections);
-    echo.stop();
-  });
-  echo.run();
-  client.join();
-  return succeeded ? EXIT_SUCCESS : EXIT_FAILURE;
-}
-
 template <class Handler>
 int be_server(const quintet::config& with, Handler handler, const std::string& requests,
               const std::string& connections) {
-  return serve(quintet::server(with, handler), requests, connections);
+  return quintet::budget::serve(quintet::server(with, handler), requests, connections);
 }
 
 long number(const char* text) { return std::strtol(text, nullptr, 10); }
@@ -134,13 +124,9 @@ int main(int argc, char** argv) {
         stderr);
     return 2;
   }
-  namespace asio_echo = quintet::budget;
-  if (flavour.starts_with("plain_")) return serve(asio_echo::plain_server(flavour == "plain_awaits"), argv[4], argv[5]);
   const quintet::config with = config_for(*model, settings);
-  using asio_stream = quintet::asio_stream;
-  if (flavour == "stream_callback")
-    return be_server(with, &asio_echo::echo_by_callbacks<asio_stream>, argv[4], argv[5]);
-  if (flavour == "stream_awaits") return be_server(with, &asio_echo::echo_by_awaitable<asio_stream>, argv[4], argv[5]);
+  if (flavour.starts_with("plain_") || flavour.starts_with("stream_"))
+    return quintet::budget::serve_asio_echo(flavour, with, argv[4], argv[5]);
   if (flavour == "coroutine") return be_server(with, in_coroutine, argv[4], argv[5]);
   if (flavour == "messages") return be_server(with, by_messages, argv[4], argv[5]);
   return be_server(with, [](quintet::connection& c, quintet::bytes in) { c.write(in); }, argv[4], argv[5]);

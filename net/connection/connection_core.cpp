@@ -187,7 +187,7 @@ void connection_core::on_sendable() noexcept {
 void connection_core::turn_ends() noexcept {
   const bool failed = has_ended() || loop_flags().output.send_failed;
   const bool sends = connection_output::turn_ends(*this, failed ? why_not_sent() : error_code());
-  const bool has_waited = baton_flags().input.starts_tls || connection_migration::is_wanted(*this);
+  const bool has_waited = (!baton_is_out() && baton_flags().input.starts_tls) || connection_migration::is_wanted(*this);
   if (has_ended() || !(sends || has_waited)) return;
   if (sends) fail_if(output_.send_queue(*this, loop_.counters().sends_outside));
   if (!has_ended() && !baton_is_out()) run_steps();

@@ -85,8 +85,8 @@ event_loop::event_loop(std::unique_ptr<engine> io, const clock& time, const loop
 
 event_loop::~event_loop() {
   const scoped_current here(*this);  // destructors called below may call functions of the loop's thread
-  run_left_over();
   is_destroyed_ = true;
+  run_left_over();
   callbacks_.clear();  // first: the functions may use services
   services_.clear();
   run_posted();  // posted by the services

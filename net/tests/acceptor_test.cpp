@@ -139,8 +139,9 @@ BOOST_AUTO_TEST_CASE(a_full_server_pauses_all_its_listeners_until_one_leaves) {
 BOOST_AUTO_TEST_CASE(an_accepted_stream_is_known_to_be_no_unix_socket_on_its_loop_too) {
   event_loop main, other;
   connection_limiter limiter({});
+  const log_hook quiet;
   std::vector<bool> is_ip;
-  acceptor accepts(main, {}, {}, limiter, no_log, [&](event_loop&, stream_handle&& stream, const connection_permit&) {
+  acceptor accepts(main, {}, {}, limiter, quiet, [&](event_loop&, stream_handle&& stream, const connection_permit&) {
     detail::post_stream(other, std::move(stream), [&](stream_handle s) noexcept {
       is_ip.push_back(s.facts().is_ip);
       other.io().close(std::move(s));

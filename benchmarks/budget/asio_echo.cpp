@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // asio_echo: the echo of the budget as a program of Asio writes it: on asio_stream, and on Asio's own sockets.
-#pragma once
+#include "budget.hpp"
+
+#include <quintet/net/asio_stream.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
@@ -13,10 +15,13 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace quintet::budget {
+namespace {
 
 template <class Stream>
 class callback_echo : public std::enable_shared_from_this<callback_echo<Stream>> {
@@ -79,5 +84,15 @@ class plain_server {
   boost::asio::io_context context_{1};
   tcp::acceptor acceptor_{context_, tcp::endpoint(boost::asio::ip::address_v4::loopback(), 0)};
 };
+
+}  // namespace
+
+int serve_asio_echo(const std::string& flavour, const config& with, const std::string& requests,
+                    const std::string& connections) {
+  const bool awaits = flavour.ends_with("_awaits");
+  if (flavour.starts_with("plain_")) return serve(plain_server(awaits), requests, connections);
+  if (awaits) return serve(server(with, &echo_by_awaitable<asio_stream>), requests, connections);
+  return serve(server(with, &echo_by_callbacks<asio_stream>), requests, connections);
+}
 
 }  // namespace quintet::budget
