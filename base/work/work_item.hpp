@@ -57,6 +57,7 @@ struct work_facts {
   bool is_measured : 1 = false;  ///< runs are measured; cost() returns the recent cost
   bool can_shed : 1 = false;     ///< it can fail fast, if the runner calls mark_expired() before running it
   bool has_expired : 1 = false;  ///< the runner has called mark_expired()
+  std::uint8_t runs : 4 = 0;     ///< of measured items, modulo 16; the item keeps it
 };
 
 /// An intrusive unit of work. It holds a function pointer, not a virtual function, because its next step changes while
@@ -90,12 +91,17 @@ class work_item {
   ~work_item() = default;
   void become(function to_run) noexcept { run_ = to_run; }
   /// Sets the facts of the next run.
-  void set_facts(work_facts f) noexcept { facts_ = f; }
+  void set_facts(work_facts f) noexcept {
+    f.runs = facts_.runs;
+    facts_ = f;
+  }
   void note_cost(duration took) noexcept { cost_.add(took); }
   /// Returns whether this run may go unmeasured: recent ones took little, and one in sixteen is measured still. The
   /// clock would take longer than many a run.
   [[nodiscard]] bool may_go_unmeasured() noexcept {
-    return cost_.is_known() && cost_.microseconds() <= little && ++unmeasured_ % 16 != 0;
+    if (!cost_.is_known() || cost_.microseconds() > little) return false;
+    facts_.runs = (facts_.runs + 1U) & 15U;
+    return facts_.runs != 0;
   }
   void take_cost_from(const work_item& other) noexcept { cost_ = other.cost_; }
 
@@ -108,7 +114,6 @@ class work_item {
   work_item* next_ = nullptr;
   work_cost cost_;
   work_facts facts_;
-  std::uint8_t unmeasured_ = 0;                // runs, modulo 256
   static constexpr std::uint16_t little = 16;  // microseconds
 };
 
