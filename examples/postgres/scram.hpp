@@ -22,7 +22,7 @@ struct scram_secret {
 [[nodiscard]] std::string make_salt();
 [[nodiscard]] std::string make_nonce();
 
-/// What binds a login to its TLS connection.
+/// Binds a login to its TLS connection.
 struct channel_binding {
   bool can_bind = false;  ///< the mechanism was offered: a client that believes that it was not has been deceived
   std::string data = {};  ///< the hash of the server's certificate; empty: the client has chosen the other mechanism

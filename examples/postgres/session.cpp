@@ -159,8 +159,8 @@ awaitable<> session::authenticate(stream& s, const std::string& user) {
 }
 
 // Begins TLS where it is asked for, refuses GSSAPI, then returns the parameters of the StartupMessage. Returns nothing
-// for a CancelRequest: that gets no answer. What has been received behind an SSLRequest may be from somebody between:
-// the library ends the connection.
+// for a CancelRequest: that gets no answer. Bytes behind an SSLRequest may come from somebody between, and the library
+// ends the connection.
 awaitable<std::optional<session::parameters>> session::read_startup(stream& s) {
   startup_codec codec(largest_startup_message);
   bool is_encrypted = false;  // after an SSLRequest, no further request for encryption is valid

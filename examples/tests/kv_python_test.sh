@@ -3,11 +3,8 @@
 # shellcheck source=examples/tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-python=''
-for candidate in python3 /usr/bin/python3; do  # Debian's package is for the latter
-  if "$candidate" -c 'import redis' 2> /dev/null; then python=$candidate; break; fi
-done
-[[ $python ]] || { echo 'skipped: Python has no redis; apt-get install python3-redis'; exit 77; }
+python=$(python_with redis)
+[[ $python ]] || skip 'Python has no redis; apt-get install python3-redis'
 
 cat > "$work/client.py" << 'PYTHON'
 import inspect, sys

@@ -29,11 +29,6 @@ for model in "${models[@]}"; do
   stop
 done
 
-wrong() {
-  local status=0
-  "$examples/kv" --listen 127.0.0.1:0 "$@" > "$work/announced" 2> "$work/errors" || status=$?
-  [[ $status == [12] && $(wc -l < "$work/errors") == 1 ]] || fail "$*: exit status $status: $(cat "$work/errors")"
-}
-wrong --tls-port 0
-wrong --tls-port 0 --tls-cert "$work/cert.pem"
-wrong --tls-port 0 --tls-cert "$work/cert.pem" --tls-key "$work/nothing.pem"
+refuses kv --tls-port 0
+refuses kv --tls-port 0 --tls-cert "$work/cert.pem"
+refuses kv --tls-port 0 --tls-cert "$work/cert.pem" --tls-key "$work/nothing.pem"

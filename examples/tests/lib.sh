@@ -68,6 +68,21 @@ warned() {
   : > "$work/errors"
 }
 
+# refuses <example> <option...>: it must end at once, with one line on standard error and status 1 or 2.
+refuses() {
+  local status=0
+  "$examples/$1" --listen 127.0.0.1:0 "${@:2}" > "$work/announced" 2> "$work/errors" || status=$?
+  [[ $status == [12] && $(wc -l < "$work/errors") == 1 ]] || fail "$*: exit status $status: $(cat "$work/errors")"
+}
+
+# python_with <module>: prints the first interpreter that has the module. Debian's packages are for /usr/bin/python3.
+python_with() {
+  local candidate
+  for candidate in "${QUINTET_PYTHON:-python3}" python3 /usr/bin/python3; do
+    if "$candidate" -c "import $1" 2> /dev/null; then echo "$candidate"; return; fi
+  done
+}
+
 # make_certificate: key.pem and cert.pem in $work, for localhost and 127.0.0.1.
 make_certificate() {
   openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost \

@@ -3,13 +3,6 @@
 # shellcheck source=examples/tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# The first interpreter that has the module. Debian's packages are for /usr/bin/python3.
-python_with() {
-  local candidate
-  for candidate in "${QUINTET_PYTHON:-python3}" python3 /usr/bin/python3; do
-    if "$candidate" -c "import $1" 2> /dev/null; then echo "$candidate"; return; fi
-  done
-}
 psycopg=$(python_with psycopg) asyncpg=$(python_with asyncpg)
 [[ $psycopg$asyncpg ]] || skip 'Python has neither psycopg nor asyncpg; apt-get install python3-psycopg python3-asyncpg'
 

@@ -62,10 +62,5 @@ for model in "${models[@]}"; do
   stop
 done
 
-wrong() {
-  local status=0
-  "$examples/postgres" --listen 127.0.0.1:0 "$@" > "$work/announced" 2> "$work/errors" || status=$?
-  [[ $status == [12] && $(wc -l < "$work/errors") == 1 ]] || fail "$*: exit status $status: $(cat "$work/errors")"
-}
-wrong --tls-cert "$work/cert.pem"
-wrong --tls-cert "$work/cert.pem" --tls-key "$work/nothing.pem"
+refuses postgres --tls-cert "$work/cert.pem"
+refuses postgres --tls-cert "$work/cert.pem" --tls-key "$work/nothing.pem"

@@ -5,11 +5,8 @@
 # shellcheck source=examples/tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-python=''
-for candidate in "${QUINTET_PYTHON:-python3}" python3 /usr/bin/python3; do
-  if "$candidate" -c 'import websockets.sync.client' 2> /dev/null; then python=$candidate; break; fi
-done
-[[ $python ]] || { echo 'skipped: Python has no websockets; apt-get install python3-websockets'; exit 77; }
+python=$(python_with websockets.sync.client)
+[[ $python ]] || skip 'Python has no websockets; apt-get install python3-websockets'
 
 cat > "$work/client.py" << 'PYTHON'
 import asyncio, sys

@@ -115,7 +115,7 @@ class asio_port : public baton_keeper {
   virtual bool cancel_coroutine() noexcept = 0;
 
  private:
-  /// What an operation that can be completed gets.
+  /// The result of a try. An operation that is ready completes with it.
   struct outcome {
     bool is_ready = false;
     error_code why = {};

@@ -20,7 +20,7 @@ namespace quintet::detail {
 class connection_core;
 class secured_connection;
 
-/// What start_tls() was given.
+/// The arguments of start_tls().
 struct tls_request {
   std::shared_ptr<handshake_source> source;
   handshake_limits limits;

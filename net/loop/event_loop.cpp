@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// event_loop: the turn: guest, engine, timers, inbox, deferred items, fair tasks, in this order, until the loop stops.
+// event_loop: the turn: guest, engine, timers, inbox, ready items, deferred items, fair tasks, in this order, until the
+// loop stops.
 #include "event_loop.hpp"
 
 #include "../../base/work/spin_budget.hpp"

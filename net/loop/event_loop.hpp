@@ -305,7 +305,7 @@ class event_loop {
   bool run_put_off() noexcept;
   bool run_deferred() noexcept;
   bool must_not_sleep() const noexcept;
-  // What asks for more than a quiet turn, in one word for one comparison.
+  // The reasons for more than a quiet turn are bits of one word, for one comparison.
   enum call : std::uint8_t { has_guest = 1, stop_asked = 2 };
   void wake() noexcept;
   asio_guest& guest();

@@ -35,7 +35,7 @@ using testing::tls_peer;
 
 constexpr bytes request = "TLS?";
 
-/// What handlers need, and what the server has said.
+/// The arguments of the handlers, and the log of the server.
 struct service {
   std::shared_ptr<handshake_source> context = any_tls();
   handshake_limits limits = {};
