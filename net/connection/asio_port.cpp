@@ -30,7 +30,7 @@ std::size_t copy_to(const read_operation& to, bytes from) noexcept {
 }  // namespace
 
 asio_port::asio_port(event_loop& loop, connection_host& host)
-    : baton_keeper(loop, host), memory_(loop.use<asio_memory>()), waker_(*this) {}
+    : baton_keeper(loop, host, false), memory_(loop.use<asio_memory>()), waker_(*this) {}
 
 asio_port::~asio_port() {
   for (port_operation* const left : std::initializer_list<port_operation*>{&read_, &write_})

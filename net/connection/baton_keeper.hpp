@@ -13,8 +13,12 @@ namespace quintet::detail {
 /// until it waits in the next one, or for room; whatever else it awaits, it holds the baton.
 class baton_keeper : public connection {
  protected:
-  baton_keeper(event_loop& loop, connection_host& host)
-      : connection(loop, host, {.keeps_baton = true, .runs_here = true, .is_watched = host.watchdog != nullptr}) {}
+  baton_keeper(event_loop& loop, connection_host& host, bool can_secure)
+      : connection(loop, host,
+                   {.keeps_baton = true,
+                    .runs_here = true,
+                    .is_watched = host.watchdog != nullptr,
+                    .can_secure = can_secure}) {}
   ~baton_keeper() = default;
 
   // [baton], on the loop.

@@ -147,8 +147,9 @@ class connection : protected detail::connection_core {
   /// tls_info_of() tells of it. If the handshake fails, the connection ends with the reason: with
   /// errc::input_before_tls if bytes wait by then that no handler has used, so leave what is behind the request unused.
   /// `context`: a tls_context. `limits`: on each loop those of the first call for a context hold. Returns, without
-  /// effect, EOPNOTSUPP without TCP, or without listener_settings::tls_begins or `tls` of any listener; EALREADY with
-  /// TLS; EPIPE after close() or shutdown_send(); EINVAL for a client's context; write_error(). Throws std::bad_alloc.
+  /// effect, EOPNOTSUPP without TCP, without listener_settings::tls_begins or `tls` of any listener, with urgent
+  /// messages (somebody else would read before the handler), and for an asio_stream; EALREADY with TLS; EPIPE after
+  /// close() or shutdown_send(); EINVAL for a client's context; write_error(). Throws std::bad_alloc.
   [[nodiscard]] error_code start_tls(std::shared_ptr<handshake_source> context, bytes answer,
                                      const handshake_limits& limits = {});
 

@@ -74,8 +74,8 @@ struct connection_loop_extras final : timer, fair_task, work_item {
   input_loop_extras input;
   message_queue messages;  // of connection_handoff
   std::unique_ptr<connection_deadlines> deadlines;
-  event_loop* migrates_to = nullptr;       // of connection_migration: once nothing is in progress
-  secured_connection* securing = nullptr;  // of connection_securing: in progress
+  event_loop* migrates_to = nullptr;        // of connection_migration: once nothing is in progress
+  midstream_handshake* securing = nullptr;  // of connection_securing: in progress
 };
 
 class output_baton_extras {

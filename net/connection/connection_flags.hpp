@@ -146,6 +146,7 @@ struct handoff_constants {
   bool runs_here : 1 = false;    ///< the thread model always runs a batch inline
   bool is_watched : 1 = false;   ///< there is a watchdog
   bool can_move : 1 = false;     ///< the handler may move to an object on another loop
+  bool can_secure : 1 = false;   ///< TLS may begin in mid-stream: all input goes to the handler, and to nobody before
 };
 
 /// Optional callbacks of the handler. Callbacks that run once clear their bit.

@@ -48,8 +48,8 @@ class connection_input {
     c.baton_flags(key()).has_unread = !unread_.empty();
   }
   static void pause(context& c, bool on) noexcept { c.baton_flags(key()).paused = on; }
-  /// TLS begins, or has begun: nothing is delivered in between.
-  static void begin_tls(context& c, bool on) noexcept { c.baton_flags(key()).starts_tls = on; }
+  /// The handler has asked for TLS, or TLS has begun: nothing is delivered in between.
+  static void await_tls(context& c, bool on) noexcept { c.baton_flags(key()).starts_tls = on; }
   /// Delays delivery until `size` bytes are unread. Without memory, input is delivered as usual.
   static void require(context& c, std::size_t size) noexcept;
   [[nodiscard]] static std::size_t required(const context& c) noexcept {
@@ -95,9 +95,10 @@ class connection_input {
   static void throttle(context& c, int change) noexcept;
   /// Tells the engine whether to read.
   end_reason update_reading(context& c) const noexcept { return set_reading(c, wants_reading(c, withheld(c))); }
-  /// The handshake tells the engine whether to read; afterwards the engine is a new one, which reads.
+  /// The handshake tells the engine whether to read.
   static end_reason read_for_handshake(context& c, bool on) noexcept { return set_reading(c, on); }
-  static void note_reading(context& c) noexcept { c.loop_flags(key()).stopped = false; }
+  /// The connection gets another engine, which begins to read.
+  static void use_engine_that_reads(context& c) noexcept { c.loop_flags(key()).stopped = false; }
   /// Returns whether the engine reads and should not, or the reverse, while more input may arrive.
   [[nodiscard]] bool must_change_reading(const context& c) const noexcept {
     const input_loop_flags& flags = c.loop_flags().input;

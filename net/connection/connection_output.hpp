@@ -146,8 +146,11 @@ class connection_output {
   static void leave(context& c) noexcept;
   /// A batch has ended, and the next one has a quantum of its own.
   static void end_quantum(context& c) noexcept { c.baton_flags(key()).quantum_used = false; }
-  /// The handler's message is complete, or is not: then bytes from outside wait.
-  static void end_message(context& c, bool ends = true) noexcept { c.loop_flags(key()).partial_message = !ends; }
+  /// [loop, baton] The handler's message is complete: bytes from outside may follow. Once the handler has asked for TLS
+  /// they wait until it has begun.
+  static void end_message(context& c) noexcept {
+    c.loop_flags(key()).partial_message = c.baton_flags().input.starts_tls;
+  }
   /// Returns whether the handler has written on, batch after batch without input between them, after a failed send.
   static bool exceeds_futile_writes(context& c) noexcept;
   /// Sends the output; it lies in one piece, and nothing is queued. If the kernel takes only part, calls `partial` with

@@ -16,9 +16,9 @@
 namespace quintet::detail {
 
 /// The handshake of a connection, which has the engine's channel.
-class secured_connection final : public securing_stream {
+class midstream_handshake final : public securing_stream {
  public:
-  secured_connection(securing_queue& queue, connection_core& c) noexcept : securing_stream(queue), connection_(c) {}
+  midstream_handshake(securing_queue& queue, connection_core& c) noexcept : securing_stream(queue), connection_(c) {}
   using securing_stream::stop;
 
  private:
@@ -60,19 +60,20 @@ error_code connection_securing::refusal(const connection_core& c, const std::sha
   if (c.tls() || c.baton_flags().input.starts_tls) return system_error_code(EALREADY);
   if (c.baton_flags().output.shutdown_requested || c.baton_flags().core.close_requested)
     return system_error_code(EPIPE);
+  if (!c.constants_.can_secure) return system_error_code(EOPNOTSUPP);
   const bool has_filters = c.loop_.options().tuning.filters;
   if (!has_filters || !c.loop_.io().sockets().local_address(c.handle_).is_ip()) return system_error_code(EOPNOTSUPP);
   return {};
 }
 
 void connection_securing::note_request(connection_core& c) noexcept {
-  connection_input::begin_tls(c, true);
+  connection_input::await_tls(c, true);
   connection_output::refuse_writes(c, false);
   c.note_changes();
 }
 
 void connection_securing::take_over_request(connection_core& c) noexcept {
-  if (c.baton_flags().input.starts_tls) connection_output::end_message(c, false);
+  if (c.baton_flags().input.starts_tls) connection_output::end_message(c);
 }
 
 bool connection_securing::is_in_progress(const connection_core& c) noexcept { return c.extras_ && c.extras_->securing; }
@@ -83,7 +84,7 @@ void connection_securing::run(connection_core& c) noexcept {
   if (!refused) try {
       if (!c.make_extras()) throw std::bad_alloc();
       securing_queue& queue = c.loop_.use<loop_handshakes>().of(wanted->source, wanted->limits, &c.host_.handshakes);
-      c.extras_->securing = new secured_connection(queue, c);  // deletes itself
+      c.extras_->securing = new midstream_handshake(queue, c);  // deletes itself
     } catch (const std::bad_alloc&) {
       refused = no_memory();
     }
@@ -109,7 +110,7 @@ void connection_securing::stop(connection_core& c) noexcept { c.extras_->securin
 void connection_securing::finish(connection_core& c, error_code failed, std::unique_ptr<transport> carried,
                                  bytes last_words) noexcept {
   c.extras_->securing = nullptr;
-  connection_input::begin_tls(c, false);
+  connection_input::await_tls(c, false);
   connection_output::end_message(c);
   c.output_.classify_writes(c);
   if (!failed) failed = use_filter(c, std::move(carried));
@@ -125,7 +126,7 @@ error_code connection_securing::use_filter(connection_core& c, std::unique_ptr<t
   stream_handle stream = c.loop_.io().remove(c);
   stream.set_carried(std::move(carried));
   c.baton_extras_->tls = stream.carried()->tls();
-  connection_input::note_reading(c);
+  connection_input::use_engine_that_reads(c);
   const error_code refused = c.loop_.io().add(c, std::move(stream));
   if (refused) c.keep_carried(std::move(stream));  // NOLINT(bugprone-use-after-move): a failure has left it
   return refused;

@@ -18,7 +18,7 @@ class transport;
 namespace quintet::detail {
 
 class connection_core;
-class secured_connection;
+class midstream_handshake;
 
 /// The arguments of start_tls().
 struct tls_request {
@@ -51,7 +51,7 @@ class connection_securing {
   static void stop(connection_core& c) noexcept;
 
  private:
-  friend secured_connection;
+  friend midstream_handshake;
   static void finish(connection_core& c, error_code failed, std::unique_ptr<transport> carried,
                      bytes last_words) noexcept;
   [[nodiscard]] static error_code use_filter(connection_core& c, std::unique_ptr<transport> carried) noexcept;

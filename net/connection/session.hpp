@@ -68,16 +68,19 @@ class message_session final : public connection {
       : connection(loop, host,
                    {.runs_here = manager.runs_here(loop),
                     .is_watched = host.watchdog != nullptr,
-                    .can_move = can_move && manager.can_migrate()}),
+                    .can_move = can_move && manager.can_migrate(),
+                    .can_secure = !has_filter_urgent<Handler>}),
         manager_(manager),
         handler_(std::move(handler)) {}
   /// Takes over the handler of another session.
   message_session(message_session& from, event_loop& loop, connection_host& host) noexcept
     requires can_move
-      : connection(
-            loop, host,
-            {.runs_here = from.manager_.runs_here(loop), .is_watched = host.watchdog != nullptr, .can_move = true},
-            true),
+      : connection(loop, host,
+                   {.runs_here = from.manager_.runs_here(loop),
+                    .is_watched = host.watchdog != nullptr,
+                    .can_move = true,
+                    .can_secure = !has_filter_urgent<Handler>},
+                   true),
         manager_(from.manager_),
         handler_(std::move(from.handler_)) {}
 

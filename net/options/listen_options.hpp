@@ -82,9 +82,11 @@ struct handshake_limits {
 
 /// Selects when a listener's connections begin TLS. All but the first are for protocols whose client speaks first.
 enum class tls_beginning : std::uint8_t {
-  at_once,      ///< with `tls`: at the accept; plain text is refused
-  if_detected,  ///< those that begin with a ClientHello, at once; others stay plain, and may call start_tls()
-  on_request,   ///< plain, until connection::start_tls(), which names the context; `tls` is null
+  at_once,  ///< with `tls`: at the accept; plain text is refused
+  /// Those that begin with a ClientHello, at once. Others stay plain, and may call start_tls(): so do those that send
+  /// nothing for `handshakes.timeout`.
+  if_detected,
+  on_request,  ///< plain, until connection::start_tls(), which names the context; `tls` is null
 };
 
 /// How to listen. A struct of its own, so that its fields can be named beside an address.

@@ -9,7 +9,8 @@
 
 namespace quintet {
 
-/// Each connection that begins ends as one of `done`, `gone` or `failed`; the last six say why. A `Value` is a counter.
+/// Each connection that is to have TLS ends as one of `done`, `gone` or `failed`, whether it has begun or not; the last
+/// six say why one failed. A `Value` is a counter.
 template <class Value>
 struct handshake_figures {
   Value begun{};             ///< the peer's first record was whole

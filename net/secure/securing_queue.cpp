@@ -40,12 +40,13 @@ securing_queue::securing_queue(event_loop& loop, std::shared_ptr<handshake_sourc
       counters_(counted ? *counted : own_counters_) {}
 
 void securing_queue::take_step() noexcept {
-  is_scheduled_ = false;
   turn_list& next = begun_.empty() && has_room() ? new_ : begun_;
-  if (next.empty()) return;
-  securing_stream& one = next.front();
-  next.pop_front();
-  one.take_step();
+  if (!next.empty()) {
+    securing_stream& one = next.front();
+    next.pop_front();
+    one.take_step();
+  }
+  is_scheduled_ = false;
   schedule();
 }
 

@@ -27,6 +27,8 @@ class securing_queue final : private work_item {
   /// [loop] Takes as many steps as what has arrived allows, and stops all streams that are not done then; or all.
   void finish_or_stop() noexcept;
   void stop() noexcept;
+  /// [loop] Returns whether it can be destroyed: no stream is left, and none takes a step.
+  [[nodiscard]] bool is_idle() const noexcept { return all_.empty() && !is_scheduled_; }
   /// [any thread]
   [[nodiscard]] const handshake_counters& counters() const noexcept { return counters_; }
 

@@ -20,6 +20,8 @@ namespace {
 
 // What waits for a step. The kernel keeps the rest: the peer may send much behind its last record of the handshake.
 constexpr std::size_t most_incoming = 64 * 1024;
+// A longer first record is none. Many streams may wait for their first step.
+constexpr std::size_t most_of_first = 5 + 16 * 1024;
 // A new socket takes a flight of the handshake at once, unless its buffers are small.
 constexpr duration between_sends = std::chrono::milliseconds(5);
 
@@ -33,7 +35,7 @@ securing_stream::securing_stream(securing_queue& queue) noexcept
 
 void securing_stream::start(int socket, bool may_be_plain) noexcept {
   socket_ = socket;
-  may_be_plain_ = may_be_plain;
+  is_undecided_ = may_be_plain;
   queue_.all_.push_back(*this);
   deadline_ = later(queue_.loop_.now(), queue_.limits_.timeout);
   if (const error_code refused = set_reading(true)) return finish(refused);
@@ -49,7 +51,7 @@ void securing_stream::start_timer() noexcept {
 }
 
 void securing_stream::expired() noexcept {
-  if (queue_.loop_.now() >= deadline_) return finish(errc::tls_handshake_timeout);
+  if (queue_.loop_.now() >= deadline_) return is_undecided_ ? stay_plain() : finish(errc::tls_handshake_timeout);
   if (send()) start_timer();
 }
 
@@ -77,30 +79,41 @@ void securing_stream::received_end(error_code how) noexcept {
   if (!has_finished_) look_at_input();
 }
 
-// Leaves the bytes in the socket. A part of a TLS header is no event until more has come, so that it costs no turns.
+// Leaves the bytes in the socket. A part of a TLS header is no event until more has come, so that it costs no turns. If
+// nothing more can come, it is none.
 bool securing_stream::is_detected() noexcept {
-  if (!may_be_plain_) return true;
+  if (!is_undecided_) return true;
   std::array<char, to_detect> first;  // NOLINT(cppcoreguidelines-pro-type-member-init): receive() fills it
   const ssize_t got = system_call::receive(socket_, first.data(), first.size(), MSG_DONTWAIT | MSG_PEEK);
   if (got <= 0) return true;
   const bytes seen(first.data(), static_cast<std::size_t>(got));
-  if (queue_.source_->examine(seen).failed) {
-    leave();
-    finished({}, nullptr, {});
-    return false;
-  }
-  may_be_plain_ = seen.size() < first.size();
-  const int enough = may_be_plain_ ? static_cast<int>(first.size()) : 1;
-  if (::setsockopt(socket_, SOL_SOCKET, SO_RCVLOWAT, &enough, sizeof enough) != 0) {
-    finish(system_error_code(errno));
-    return false;
-  }
-  return !may_be_plain_;
+  const bool is_part = seen.size() < first.size();
+  const auto is_all = [this] {
+    return queue_.loop_.io().sockets().state_of_peer(socket_) != socket_services::peer_state::connected;
+  };
+  if (queue_.source_->examine(seen).failed || (is_part && is_all())) return stay_plain(), false;
+  is_undecided_ = is_part;
+  if (const error_code refused = wait_for(is_part ? int{to_detect} : 1)) return finish(refused), false;
+  return !is_part;
 }
+
+error_code securing_stream::wait_for(int size) noexcept {
+  if (std::exchange(waits_for_more_, size > 1) == (size > 1)) return {};
+  const bool is_set = ::setsockopt(socket_, SOL_SOCKET, SO_RCVLOWAT, &size, sizeof size) == 0;
+  return is_set ? error_code() : system_error_code(errno);
+}
+
+void securing_stream::stay_plain() noexcept {
+  if (const error_code refused = wait_for(1)) return finish(refused);
+  leave();
+  finished({}, nullptr, {});
+}
+
+std::size_t securing_stream::most_waiting() const noexcept { return handshake_ ? most_incoming : most_of_first; }
 
 void securing_stream::receive() noexcept try {
   if (!is_detected()) return;
-  while (!has_finished_ && incoming_.size() < most_incoming && receive_some()) {
+  while (!has_finished_ && incoming_.size() < most_waiting() && receive_some()) {
   }
   if (!has_finished_) look_at_input();
 } catch (const std::bad_alloc&) {
@@ -110,10 +123,11 @@ void securing_stream::receive() noexcept try {
 // Returns whether there may be more.
 bool securing_stream::receive_some() {
   std::array<char, 16 * 1024> place;  // NOLINT(cppcoreguidelines-pro-type-member-init): receive() fills it
-  const ssize_t got = system_call::receive(socket_, place.data(), place.size(), MSG_DONTWAIT);
+  const std::size_t most = std::min(place.size(), most_waiting() - incoming_.size());
+  const ssize_t got = system_call::receive(socket_, place.data(), most, MSG_DONTWAIT);
   if (got > 0) {
     incoming_.append(place.data(), static_cast<std::size_t>(got));
-    return static_cast<std::size_t>(got) == place.size();
+    return static_cast<std::size_t>(got) == most;
   }
   if (!system_call::is_for_now(got)) peer_ended(system_call::error_of(got));
   return false;
@@ -126,7 +140,7 @@ void securing_stream::peer_ended(error_code how) noexcept {
 }
 
 void securing_stream::look_at_input() noexcept {
-  if (has_ended_ || incoming_.size() >= most_incoming) (void)set_reading(false);  // else each turn would report it
+  if (has_ended_ || incoming_.size() >= most_waiting()) (void)set_reading(false);  // else each turn would report it
   if (incoming_.empty() || securing_turn_hook::is_linked()) return;
   if (!handshake_) {
     const auto first = queue_.source_->examine(incoming_);

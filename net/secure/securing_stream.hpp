@@ -36,7 +36,8 @@ class securing_stream : public event_channel,
                         public securing_turn_hook {
  public:
   /// [loop] Begins to read the socket; the time limit begins.
-  /// `may_be_plain`: a stream that does not begin as the source demands is done, without a filter.
+  /// `may_be_plain`: a stream that does not begin as the source demands within the time limit is done, without a
+  /// filter.
   void start(int socket, bool may_be_plain = false) noexcept;
   /// [loop] For a stream that an engine serves: bytes have arrived, or the end.
   void received(bytes arrived) noexcept;
@@ -63,7 +64,10 @@ class securing_stream : public event_channel,
   void on_event() override { receive(); }
   void expired() noexcept override;
   void receive() noexcept;
-  bool is_detected() noexcept;
+  [[nodiscard]] bool is_detected() noexcept;
+  [[nodiscard]] error_code wait_for(int size) noexcept;
+  void stay_plain() noexcept;
+  [[nodiscard]] std::size_t most_waiting() const noexcept;
   bool receive_some();
   void look_at_input() noexcept;
   void await_turn() noexcept;
@@ -84,8 +88,9 @@ class securing_stream : public event_channel,
   time_point deadline_{};
   int socket_ = -1;
   bool is_reading_ = false;
-  bool may_be_plain_ = false;  // no byte has told yet
-  bool has_ended_ = false;     // the peer, behind incoming_
+  bool is_undecided_ = false;    // whether the stream is plain
+  bool waits_for_more_ = false;  // the socket is no event before `to_detect` bytes
+  bool has_ended_ = false;       // the peer, behind incoming_
   bool has_finished_ = false;
 };
 

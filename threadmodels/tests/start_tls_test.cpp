@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // start_tls_test: TLS that begins in mid-stream, in all models and both flavours: what may come before it, and what
-// ends a handshake; and plain connections beside TLS on one port.
+// ends a handshake.
 // ctest: EACH_ENGINE OPTIONAL_LIBS quintet::tls OpenSSL::SSL
 #include "../../net/tests/support/certificates.hpp"
 #include "../../net/tests/support/sockets.hpp"
@@ -8,6 +8,7 @@
 #include "client.hpp"
 #include "combination.hpp"
 #include "running.hpp"
+#include "tls/starting_tls.hpp"
 #include "tls/tls_client.hpp"
 #include "waiting.hpp"
 
@@ -20,7 +21,8 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include <algorithm>
+#include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -33,116 +35,8 @@ namespace data = boost::unit_test::data;
 using namespace std::chrono_literals;
 using testing::tls_peer;
 
-constexpr bytes request = "TLS?";
-
-/// The arguments of the handlers, and the log of the server.
-struct service {
-  std::shared_ptr<handshake_source> context = any_tls();
-  handshake_limits limits = {};
-  std::size_t answer = 1;  // bytes
-  event_loop* moves_to = nullptr;
-  std::mutex mutex;
-  connection_id last;  // that was asked for TLS
-  std::vector<error_code> closed, refused, logged;
-
-  void note(std::vector<error_code>& in, error_code why) {
-    const std::lock_guard lock(mutex);
-    in.push_back(why);
-  }
-  bool has(const std::vector<error_code>& in, error_code why) {
-    const std::lock_guard lock(mutex);
-    return std::ranges::count(in, why) > 0;
-  }
-};
-
-/// Says 'S' and begins TLS, or says 'N'. Nothing can be written in between.
-void begin_tls(connection& c, service& s) {
-  {
-    const std::lock_guard lock(s.mutex);
-    s.last = c.id();
-  }
-  if (const error_code why = c.start_tls(s.context, std::string(s.answer, 'S'), s.limits)) {
-    s.note(s.refused, why);
-    c.write("N");
-  } else if (c.write("secret") || c.write_error() != system_error_code(EINPROGRESS)) {
-    std::abort();
-  }
-}
-void reply(connection& c, bytes in) { c.write(in != "who" ? in : tls_info_of(c) ? tls_info_of(c)->version : "plain"); }
-
-/// Leaves what is behind the request unused.
-struct echo {
-  service* of;
-  std::size_t operator()(connection& c, bytes in) const {
-    if (!in.starts_with(request)) {
-      if (in == "move" && of->moves_to) c.move_to(*of->moves_to);
-      return reply(c, in), in.size();
-    }
-    begin_tls(c, *of);
-    return request.size();
-  }
-  void on_close(connection&, error_code why) const { of->note(of->closed, why); }
-};
-struct echo_coroutine {
-  service* of;
-  awaitable<> operator()(stream& s) const {
-    for (bool is_plain = true;;) {
-      if (is_plain) {
-        const auto first = co_await s.read_exactly(request.size());
-        if (!first) break;
-        is_plain = false;
-        if (*first == request)
-          begin_tls(s, *of);
-        else
-          s.write(*first);
-      }
-      const auto in = co_await s.read();
-      if (!in) break;
-      reply(s, *in);
-    }
-    of->note(of->closed, s.failure());
-  }
-};
-
-config plain_at_first(combination c, service& s) {
-  config conf{
-      .listen = {{"127.0.0.1:0", {.tls_begins = tls_beginning::on_request}}}, .model = c.kind, .threads = {.loops = 2}};
-  conf.log = [&s](const log_event& e) { s.note(s.logged, e.reason); };
-  return conf;
-}
-
-/// Calls check(server, service) with a server of each flavour.
-template <class Check>
-void with_server(combination c, service& s, Check check) {
-  const config conf = plain_at_first(c, s);
-  if (c.is_coroutine()) {
-    running<server> srv(conf, echo_coroutine{&s});
-    check(srv);
-  } else {
-    running<server> srv(conf, echo{&s});
-    check(srv);
-  }
-}
-
-client asking(running<server>& srv, std::string_view more = {}) {
-  client c(srv->port());
-  c.send(std::string(request) + std::string(more));
-  return c;
-}
-
-std::string hello_of(tls_peer& peer) {
-  (void)peer.connect();
-  return peer.take_records();
-}
-
-client secured(running<server>& srv) {
-  client raw = asking(srv);
-  BOOST_TEST(raw.receive(1) == "S");
-  return over_tls(std::move(raw));
-}
-
 void check_echo(combination c) {
-  service s;
+  tls_service s;
   with_server(c, s, [&](auto& srv) {
     for (int i = 0; i < 3; ++i) {
       client secret = secured(srv);
@@ -162,7 +56,7 @@ void check_echo(combination c) {
 
 // A request that comes with the last flight is answered, and so is one with the end behind it.
 void check_last_flight(combination c) {
-  service s;
+  tls_service s;
   with_server(c, s, [&](auto& srv) {
     client raw = asking(srv);
     BOOST_TEST(raw.receive(1) == "S");
@@ -181,7 +75,7 @@ void check_last_flight(combination c) {
 
 // The answer is longer than what the socket takes.
 void check_long_answer(combination c) {
-  service s;
+  tls_service s;
   s.answer = 8'000'000;
   with_server(c, s, [&](auto& srv) {
     client raw = asking(srv);
@@ -194,7 +88,7 @@ void check_long_answer(combination c) {
 
 // Somebody has inserted bytes into the segment of the request, for the handler to believe after TLS.
 void check_injected_before(combination c) {
-  service s;
+  tls_service s;
   with_server(c, s, [&](auto& srv) {
     tls_peer peer;
     for (const std::string& more : {std::string("x"), hello_of(peer)}) {
@@ -210,7 +104,7 @@ void check_injected_before(combination c) {
 }
 
 void check_injected_between(combination c) {
-  service s;
+  tls_service s;
   with_server(c, s, [&](auto& srv) {
     client raw = asking(srv);
     BOOST_TEST(raw.receive(1) == "S");
@@ -223,7 +117,7 @@ void check_injected_between(combination c) {
 }
 
 void check_half(combination c) {
-  service s;
+  tls_service s;
   s.limits.timeout = 300ms;
   with_server(c, s, [&](auto& srv) {
     tls_peer peer;
@@ -241,7 +135,7 @@ void check_half(combination c) {
 }
 
 void check_those_that_leave(combination c) {
-  service s;
+  tls_service s;
   with_server(c, s, [&](auto& srv) {
     tls_peer peer;
     const std::string hello = hello_of(peer);
@@ -258,7 +152,7 @@ void check_those_that_leave(combination c) {
 
 // stop() and drain() end handshakes in progress, and wait for nobody.
 void check_end(combination c, bool drains) {
-  service s;
+  tls_service s;
   with_server(c, s, [&](auto& srv) {
     client silent = asking(srv), half = asking(srv);
     BOOST_TEST(silent.receive(1) == "S");
@@ -283,7 +177,7 @@ void check_end(combination c, bool drains) {
 
 // Bytes and functions from outside wait until TLS has begun, and a close too.
 void check_from_outside(combination c) {
-  service s;
+  tls_service s;
   with_server(c, s, [&](auto& srv) {
     client raw = asking(srv);
     BOOST_TEST(raw.receive(1) == "S");
@@ -296,8 +190,38 @@ void check_from_outside(combination c) {
   });
 }
 
+/// Asks for TLS; its read ends in time, and then it reads again.
+struct impatient {
+  tls_service* of;
+  std::atomic<bool>* reads_again;
+  awaitable<> operator()(stream& s) const {
+    (void)co_await s.read_exactly(request.size());
+    begin_tls(s, *of);
+    {
+      const auto limit = s.with_read_deadline(s.loop().now() + 10ms);
+      if (co_await s.read() || !limit.has_passed()) std::abort();
+    }
+    s.loop().after(0ms, [again = reads_again] { *again = true; });
+    while (const auto in = co_await s.read()) reply(s, *in);
+  }
+};
+
+// The answer still waits for the peer when the handler's read ends, and then comes something from outside.
+void check_ended_reads(model kind) {
+  tls_service s;
+  s.answer = 8'000'000;
+  std::atomic<bool> reads_again = false;
+  running<server> srv(plain_at_first({kind, flavour::coroutine}, s), impatient{&s, &reads_again});
+  client raw = asking(srv);
+  BOOST_TEST(eventually([&] { return reads_again.load(); }));
+  BOOST_TEST(!srv->connections().send(s.last, "news\n"));
+  BOOST_TEST(raw.receive(s.answer) == std::string(s.answer, 'S'));
+  client secret = over_tls(std::move(raw));
+  BOOST_TEST(secret.receive_line() == "news");
+}
+
 void check_refusals(combination c) {
-  service s;
+  tls_service s;
   with_server(c, s, [&](auto& srv) {
     client secret = secured(srv);
     if (!c.is_coroutine()) {
@@ -314,7 +238,7 @@ void check_refusals(combination c) {
   config conf = plain_at_first(c, s);
   s.context = any_tls();
   conf.listen = {"127.0.0.1:0"};
-  running<server> srv(conf, echo{&s});
+  running<server> srv(conf, tls_echo{&s});
   client plain = asking(srv);
   BOOST_TEST(plain.receive(1) == "N");
   BOOST_TEST(s.has(s.refused, system_error_code(EOPNOTSUPP)));
@@ -323,11 +247,11 @@ void check_refusals(combination c) {
 }
 
 void check_unix(model kind) {
-  service s;
+  tls_service s;
   config conf = plain_at_first({kind, flavour::callback}, s);
   const testing::scratch_directory folder;
   conf.listen.emplace_back("unix:" + folder.file("socket"));
-  running<server> srv(conf, echo{&s});
+  running<server> srv(conf, tls_echo{&s});
   client local = client::over(testing::connected_to(srv->addresses()[1]).release());
   local.send(request);
   BOOST_TEST(local.receive(1) == "N");
@@ -335,8 +259,8 @@ void check_unix(model kind) {
 }
 
 void check_moves(model kind) {
-  service s;
-  running<server> srv(plain_at_first({kind, flavour::callback}, s), echo{&s});
+  tls_service s;
+  running<server> srv(plain_at_first({kind, flavour::callback}, s), tls_echo{&s});
   if (srv->loops().size() < 2) return;
   client secret = secured(srv);
   for (int i = 0; i < 4; ++i) {
@@ -346,36 +270,6 @@ void check_moves(model kind) {
     secret.send("who");
     BOOST_TEST(secret.receive(7) == "TLSv1.3");
   }
-}
-
-// Plain text, TLS at once and TLS on request at one port.
-void check_one_port(combination c) {
-  service s;
-  config conf = plain_at_first(c, s);
-  conf.listen = {{"127.0.0.1:0", {.tls = any_tls(), .tls_begins = tls_beginning::if_detected}}};
-  const auto check = [&](auto& srv) {
-    client direct = over_tls(client(srv->port()));
-    direct.send("dire");
-    BOOST_TEST(direct.receive(4) == "dire");
-    client plain(srv->port());
-    plain.send("plai");
-    BOOST_TEST(plain.receive(4) == "plai");
-    client later = secured(srv);
-    later.send("who");
-    BOOST_TEST(later.receive(7) == "TLSv1.3");
-    client slow(srv->port()), nearly(srv->port());
-    nearly.send("\x16\x03xxxx");
-    BOOST_TEST(nearly.receive(4) == std::string("\x16\x03xx"));
-    tls_peer peer;
-    for (const char one : hello_of(peer)) slow.send({&one, 1});
-    while (!peer.connect()) peer.receive_records(slow.receive_some());
-  };
-  if (c.is_coroutine()) {
-    running<server> srv(conf, echo_coroutine{&s});
-    return check(srv);
-  }
-  running<server> srv(conf, echo{&s});
-  check(srv);
 }
 
 }  // namespace
@@ -390,9 +284,9 @@ BOOST_DATA_TEST_CASE(clients_leave, data::make(all_combinations), c) { check_tho
 BOOST_DATA_TEST_CASE(a_stop_waits_for_no_handshake, data::make(all_combinations), c) { check_end(c, false); }
 BOOST_DATA_TEST_CASE(a_drain_waits_for_no_handshake, data::make(all_combinations), c) { check_end(c, true); }
 BOOST_DATA_TEST_CASE(outside_waits_for_tls, data::make(all_combinations), c) { check_from_outside(c); }
+BOOST_DATA_TEST_CASE(outside_waits_when_a_read_ends, data::make(all_models), kind) { check_ended_reads(kind); }
 BOOST_DATA_TEST_CASE(some_cannot_begin, data::make(all_combinations), c) { check_refusals(c); }
 BOOST_DATA_TEST_CASE(unix_sockets_cannot_begin, data::make(all_models), kind) { check_unix(kind); }
 BOOST_DATA_TEST_CASE(it_moves_afterwards, data::make(all_models), kind) { check_moves(kind); }
-BOOST_DATA_TEST_CASE(plain_and_tls_share_a_port, data::make(all_combinations), c) { check_one_port(c); }
 
 }  // namespace quintet::test
