@@ -110,13 +110,13 @@ bool event_loop::run_left_over() noexcept {
 
 bool event_loop::run_posted() noexcept {
   bool any = false;
-  while (inbox_.run_all() || run_deferred() || (is_destroyed_ && ready_.run())) any = true;
+  while (inbox_.run_all() || run_deferred() || (is_destroyed_ ? ready_.run() : ready_.run_at_end())) any = true;
   return any;
 }
 
 bool event_loop::has_detached_work() noexcept {
   const asio_guest* const made = guest_.load(std::memory_order_acquire);
-  return (made && made->active()) || !inbox_.empty() || !callbacks_.empty();
+  return (made && made->active()) || !inbox_.empty() || ready_.has_some() || !callbacks_.empty();
 }
 
 inline bool event_loop::must_not_sleep() const noexcept {
@@ -169,6 +169,7 @@ void event_loop::run() {
     turn(true);
   }
   inbox_.run_all();
+  ready_.run_at_end();
   run_deferred();
 }
 
@@ -289,7 +290,8 @@ bool event_loop::wait_in_guest(asio_guest& guest, duration longest) {
 // Runs what was put off to the turn's end. Returns whether there was anything.
 bool event_loop::run_put_off() noexcept {
   is_now_cached_ = false;
-  bool any = !ready_.empty() && ready_.run();
+  const bool ends = stopping_ && members_.empty() && notified_.empty();
+  bool any = !ready_.empty() && (ends ? ready_.run_at_end() : ready_.run());
   any |= !deferred_.empty() && run_deferred();
   if (!fair_work_.empty()) any |= fair_work_.run_fair_tasks();
   is_now_cached_ = false;

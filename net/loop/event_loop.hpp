@@ -143,9 +143,10 @@ class event_loop {
   outside_wait wait_outside();
   /// [any thread] Aborts every member. run() returns when all members have left. stop() may be called before run().
   void stop() noexcept;
-  /// [loop] Whether the loop is stopping, all members have left, and no deferred item is queued.
+  /// [loop] Whether the loop is stopping, all members have left, and no item of defer() or run_soon() is queued. Items
+  /// that queue themselves again keep it from that for 64 turns only; the destructor runs the rest.
   [[nodiscard]] bool finished() const noexcept {
-    return stopping_ && members_.empty() && notified_.empty() && deferred_.empty();
+    return stopping_ && members_.empty() && notified_.empty() && deferred_.empty() && ready_.are_done();
   }
   /// [loop] Whether the loop has begun to stop and to abort its members.
   [[nodiscard]] bool stopping() const noexcept { return stopping_; }
@@ -217,10 +218,11 @@ class event_loop {
   }
 
   // The following functions are for extensions of the loop: connections, listeners, models.
-  /// [any thread] Runs the items posted after run() has returned. No thread may run the loop. Returns whether there
-  /// were any.
+  /// [any thread] Runs the items posted after run() has returned, and those that they queue. No thread may run the
+  /// loop. Returns whether there were any.
   bool run_left_over() noexcept;
-  /// [any thread] Whether work without a member is outstanding: an Asio operation, or a function of after() or every().
+  /// [any thread] Whether work without a member is outstanding: an Asio operation, a function of after() or every(), or
+  /// an item of post() or run_soon().
   [[nodiscard]] bool has_detached_work() noexcept;
   /// [loop] Adds a member; leave() removes it. The member must outlive its membership.
   void join(loop_member& m) noexcept {

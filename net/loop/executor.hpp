@@ -75,13 +75,15 @@ class loop_executor {
   /// [any thread] Returns the loop on which it runs functions.
   [[nodiscard]] event_loop& loop() const noexcept { return *loop_; }
 
-  /// [any thread] Runs the function on the loop. Exceptions of the function count in `handler_errors`. Allocates one
-  /// node unless the function runs at once; throws std::bad_alloc.
+  /// [any thread] Runs the function on the loop, or destroys it if the loop is being destroyed. Exceptions of the
+  /// function count in `handler_errors`. Allocates one node unless the function runs at once; throws std::bad_alloc.
   template <class F>
   void execute(F&& f) const {
     const bool is_here = loop_->in_this_thread();
     if (is_here && !never_blocks_) {
       std::decay_t<F> function(std::forward<F>(f));
+      if (loop_executor_access::is_destroyed(*loop_)) [[unlikely]]
+        return;
       return detail::call_executed(*loop_, function);
     }
     work_item& item = *new detail::executed_function<std::decay_t<F>>(*loop_, std::forward<F>(f));

@@ -89,6 +89,71 @@ BOOST_AUTO_TEST_CASE(a_destroyed_loop_destroys_what_it_has_not_called) {
   BOOST_TEST(counted.use_count() == 1);
 }
 
+// As those of post(): all that was queued before the end runs, also what the loop's last items queue.
+BOOST_AUTO_TEST_CASE(a_loop_that_stops_runs_what_is_ready) {
+  event_loop loop;
+  int ran = 0;
+  loop.post([&] {
+    for (int i = 0; i < 300; ++i) asio::post(loop.get_executor(), [&] { ++ran; });
+    loop.stop();
+  });
+  loop.run();
+  BOOST_TEST(loop.finished());
+  BOOST_TEST(ran == 300);
+  loop.post([&] { asio::post(loop.get_executor(), [&] { ++ran; }); });
+  BOOST_TEST(loop.run_left_over());
+  BOOST_TEST(ran == 301);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_ready_is_work) {
+  event_loop loop;
+  loop.post([&] {
+    for (int i = 0; i < 100; ++i) asio::post(loop.get_executor(), [] {});
+  });
+  loop.poll();
+  BOOST_TEST(loop.has_detached_work());
+  loop.poll();
+  BOOST_TEST(!loop.has_detached_work());
+}
+
+BOOST_AUTO_TEST_CASE(functions_that_post_themselves_keep_no_loop_from_its_end) {
+  auto held = std::make_shared<int>(0);
+  {
+    event_loop loop;
+    struct again {
+      event_loop* loop;
+      std::shared_ptr<int> rounds;
+      void operator()() {
+        ++*rounds;
+        asio::post(loop->get_executor(), again(*this));
+      }
+    };
+    loop.post([&] { asio::post(loop.get_executor(), again{&loop, held}); });
+    loop.stop();
+    loop.run();
+    BOOST_TEST(*held > 0);
+    (void)loop.run_left_over();
+  }
+  BOOST_TEST(held.use_count() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_destroyed_loop_calls_nothing_that_is_dispatched) {
+  bool called = false;
+  struct last_word {
+    event_loop& loop;
+    bool& called;
+    last_word(event_loop& l, bool& c) : loop(l), called(c) {}
+    ~last_word() {
+      asio::dispatch(loop.get_executor(), [&c = called] { c = true; });
+    }
+  };
+  {
+    event_loop loop;
+    asio::post(loop.get_executor(), [w = std::make_shared<last_word>(loop, called)] {});
+  }
+  BOOST_TEST(!called);
+}
+
 BOOST_AUTO_TEST_CASE(an_exception_is_counted) {
   event_loop loop;
   loop.post([&] { asio::dispatch(loop.get_executor(), [] { throw std::runtime_error("within"); }); });
