@@ -21,7 +21,7 @@ THROWERS = {'require': 'config_error', 'require_value': 'config_error',
             'throw_system_error': 'boost::system::system_error'}
 ALIASES = {'aborted': 'boost::system::system_error'}
 # Text of an event that another function makes.
-MADE = {'net/watch/stall_watchdog.cpp': 'has been stalled for'}
+MADE = {'net/watch/stall_watchdog.cpp': 'has been stalled for', 'net/loop/loop_log.cpp': ' threw an exception: '}
 CODE = 'base/error.cpp', 'base/error.hpp', 'net/options/require.hpp'  # define the throwers
 
 THROW = re.compile(r'\bthrow ([\w:]+)\(')

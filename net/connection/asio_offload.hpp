@@ -49,6 +49,20 @@ class asio_offload {
           handler_(std::move(handler)) {}
 
    private:
+    // An executor would keep an exception of the handler from the port.
+    void complete() {
+      const loop_executor here(port_.loop());
+      Handler handler(std::move(handler_));
+      const bool runs_here = runs_on(boost::asio::get_associated_executor(handler, here), port_.loop());
+      const auto call = [&](auto... result) {
+        if (runs_here) return std::move(handler)(std::move(result)...);
+        boost::asio::dispatch(here, boost::asio::append(std::move(handler), std::move(result)...));
+      };
+      if constexpr (is_void)
+        call(thrown_);
+      else
+        call(thrown_, std::move(result_));
+    }
     // A model without a pool calls it within the function that begins the operation.
     static void compute(work_item& i) noexcept {
       auto& self = static_cast<item&>(i);
@@ -68,15 +82,10 @@ class asio_offload {
     static void finish(work_item& i) noexcept {
       auto* const self = static_cast<item*>(&i);
       asio_port& port = self->port_;
-      const loop_executor here(port.loop());
       try {
-        if constexpr (is_void)
-          boost::asio::dispatch(here, boost::asio::append(std::move(self->handler_), self->thrown_));
-        else
-          boost::asio::dispatch(
-              here, boost::asio::append(std::move(self->handler_), self->thrown_, std::move(self->result_)));
-      } catch (...) {  // no memory to pass it to another executor: the handler is destroyed without a call
-        here.loop().counters().handler_errors.add();
+        self->complete();
+      } catch (...) {  // also where no memory is left to pass the handler to its executor
+        port.completion_threw();
       }
       delete self;
       port.remove_user();

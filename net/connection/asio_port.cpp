@@ -3,14 +3,18 @@
 #include "asio_port.hpp"
 
 #include "../loop/asio_memory.hpp"
+#include "../loop/loop_log.hpp"
 #include "../watch/activity.hpp"
 
+#include <boost/asio/error.hpp>
 #include <boost/asio/multiple_exceptions.hpp>
 #include <boost/system/system_error.hpp>
 
 #include <algorithm>
 #include <cerrno>
+#include <exception>
 #include <initializer_list>
+#include <new>
 #include <utility>
 
 namespace quintet::detail {
@@ -30,9 +34,12 @@ std::size_t copy_to(const read_operation& to, bytes from) noexcept {
 }  // namespace
 
 asio_port::asio_port(event_loop& loop, connection_host& host)
-    : baton_keeper(loop, host, false), memory_(loop.use<asio_memory>()), waker_(*this) {}
+    : baton_keeper(loop, host, false), memory_(loop.use<asio_memory>()), log_(loop.use<loop_log>()), waker_(*this) {
+  log_.add_user(host.log);
+}
 
 asio_port::~asio_port() {
+  log_.remove_user(host_.log);
   for (port_operation* const left : std::initializer_list<port_operation*>{&read_, &write_})
     if (left->by) left->by->drop(*left);
 }
@@ -81,10 +88,20 @@ template <class First>
 void asio_port::run() noexcept {
   if (is_running_) return;  // whoever is on the stack sees what has changed
   run_with([this] {
-    if (!has_ended() || has_cancelled_) return;
-    has_cancelled_ = cancel_coroutine();
-    if (!has_cancelled_) wake();  // until there is memory
+    if (has_ended() && tries_ > 0) try_to_cancel();
   });
+}
+
+void asio_port::try_to_cancel() noexcept {
+  const std::uint8_t left = std::exchange(tries_, 0);
+  try {
+    cancel_coroutine();
+  } catch (const std::bad_alloc&) {
+    tries_ = static_cast<std::uint8_t>(left - 1);
+    if (tries_ > 0) wake();
+  } catch (...) {
+    connection_handoff::note_exception(*this);
+  }
 }
 
 bool asio_port::complete_one() {
@@ -96,8 +113,20 @@ bool asio_port::complete_one() {
 }
 
 void asio_port::complete(port_operation& done, const outcome& with) {
-  has_told_end_ |= with.why.failed() && !done.is_cancelled;
+  if (with.why.failed() && !done.is_cancelled) [[unlikely]]
+    return tell_end(done, with.why);
   done.by->complete(*this, done, with.why, with.count);
+}
+
+void asio_port::tell_end(port_operation& done, const error_code& why) {
+  struct scope {
+    bool& is_telling;
+    explicit scope(bool& flag) noexcept : is_telling(flag) { flag = true; }
+    ~scope() { is_telling = false; }
+  };
+  told_ = why == errc::end_of_stream ? error_code(boost::asio::error::eof) : why;
+  const scope telling(is_telling_);
+  done.by->complete(*this, done, why, 0);
 }
 
 // No operation can be completed.
@@ -180,20 +209,34 @@ asio_port::outcome asio_port::take(std::size_t most) {
 
 // ---- The end --------------------------------------------------------------------------------------------------------
 
-// An exception by which a stream tells that it has ended is no error of the handler, also if `||` has collected
-// several.
+// An exception by which a stream tells that it has ended is no error of the handler. Of several, the first counts: the
+// others have been cancelled for it.
 void asio_port::coroutine_ended(const std::exception_ptr& thrown) noexcept {
-  const bool is_ordinary = has_told_end_ || has_ended() || is_closed();
-  try {
-    if (thrown) std::rethrow_exception(thrown);
-  } catch (const boost::system::system_error&) {
-    if (!is_ordinary) connection_handoff::note_exception(*this);
-  } catch (const boost::asio::multiple_exceptions&) {
-    if (!is_ordinary) connection_handoff::note_exception(*this);
-  } catch (...) {
-    connection_handoff::note_exception(*this);
-  }
+  if (thrown) note_end_by(thrown, false);
   remove_user();
+}
+
+void asio_port::note_end_by(const std::exception_ptr& thrown, bool is_collected) noexcept try {
+  std::rethrow_exception(thrown);
+} catch (const boost::asio::multiple_exceptions& several) {
+  note_end_by(several.first_exception(), true);
+} catch (const boost::system::system_error& e) {
+  if (!tells_end(e.code(), is_collected)) connection_handoff::note_exception(*this);
+} catch (...) {
+  connection_handoff::note_exception(*this);
+}
+
+// Libraries name the end by errors of their own (Beast: `end_of_stream`, `closed`), within the completion that tells
+// them of it, and so do they for what was cancelled at the end.
+bool asio_port::tells_end(const error_code& thrown, bool is_collected) const noexcept {
+  if (told_ && thrown == told_) return true;
+  const bool is_over = has_ended() || is_closed();
+  if (is_over && thrown == aborted()) return true;
+  const boost::system::error_category& category = thrown.category();
+  if (category == boost::system::system_category() || category == boost::system::generic_category() ||
+      category == quintet_category())
+    return false;
+  return is_over || is_telling_ || (is_collected && told_.failed());
 }
 
 void asio_port::close_stream() noexcept {

@@ -13,6 +13,7 @@
 namespace quintet {
 
 class asio_memory;
+class loop_log;
 
 }  // namespace quintet
 
@@ -90,6 +91,8 @@ class asio_port : public baton_keeper {
   void close_stream() noexcept;
   void end_sending() noexcept;
   void message_done() noexcept { note_progress(true); }
+  /// In a catch block of a completion that the port has not called: the handler has failed, as by any other exception.
+  void completion_threw() noexcept { connection_handoff::note_exception(*this); }
   /// Sends taken output at once, as long as the kernel takes it.
   void send_taken() noexcept {
     if (baton_is_out() && !has_ended()) flush();
@@ -111,10 +114,12 @@ class asio_port : public baton_keeper {
 
   /// Calls the handler. May throw.
   virtual void start() = 0;
-  /// The connection has ended: cancels what the handler's coroutine awaits. Returns false without memory.
-  virtual bool cancel_coroutine() noexcept = 0;
+  /// The connection has ended: cancels what the handler's coroutine awaits. Throws std::bad_alloc, and what the
+  /// cancellation handlers of the program throw.
+  virtual void cancel_coroutine() = 0;
 
  private:
+  static constexpr std::uint8_t most_tries = 100;
   /// The result of a try. An operation that is ready completes with it.
   struct outcome {
     bool is_ready = false;
@@ -128,6 +133,14 @@ class asio_port : public baton_keeper {
     asio_port& port;
   };
 
+  /// Cancels the coroutine once, unless memory is short: then again in the next turns, up to a limit. After that, the
+  /// coroutine ends when what it awaits ends.
+  void try_to_cancel() noexcept;
+  /// The coroutine has ended with this exception. `is_collected`: `&&` or `||` has kept it until the other operations
+  /// had ended.
+  void note_end_by(const std::exception_ptr& thrown, bool is_collected) noexcept;
+  /// Returns whether an exception with this error is how the stream tells of its end.
+  [[nodiscard]] bool tells_end(const error_code& thrown, bool is_collected) const noexcept;
   void wake() noexcept;
   static void woken(quintet::work_item& item) noexcept;
   void run() noexcept;
@@ -135,6 +148,7 @@ class asio_port : public baton_keeper {
   void run_with(First first) noexcept;
   bool complete_one();
   void complete(port_operation& done, const outcome& with);
+  void tell_end(port_operation& done, const error_code& why);
   [[nodiscard]] outcome try_read() noexcept;
   [[nodiscard]] outcome try_write();
   [[nodiscard]] outcome read_end() noexcept;
@@ -153,15 +167,17 @@ class asio_port : public baton_keeper {
     if (has_ended()) wake();
   }
 
-  bool is_running_ = false;     // run() is on the stack
-  bool is_queued_ = false;      // the waker
-  bool asks_to_close_ = false;  // without the baton
-  bool asks_to_shut_ = false;   // the same
-  bool has_told_end_ = false;   // an operation has completed with an error
-  bool has_cancelled_ = false;  // cancel_coroutine() was called
-  bool is_done_ = false;        // the connection does the rest alone: nothing may wake this object
+  bool is_running_ = false;          // run() is on the stack
+  bool is_queued_ = false;           // the waker
+  bool asks_to_close_ = false;       // without the baton
+  bool asks_to_shut_ = false;        // the same
+  bool is_telling_ = false;          // an operation completes with an error: its handler is on the stack
+  bool is_done_ = false;             // the connection does the rest alone: nothing may wake this object
+  std::uint8_t tries_ = most_tries;  // calls of cancel_coroutine() that are left
   std::uint32_t users_ = 0;
+  error_code told_;  // with which an operation has completed last, but for cancellations; as Asio knows it
   asio_memory& memory_;
+  loop_log& log_;
   waker waker_;
   read_operation read_;
   write_operation write_;

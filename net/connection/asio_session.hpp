@@ -79,12 +79,7 @@ class asio_session final : public asio_port {
       boost::asio::co_spawn(here, handler_(asio_stream(*this)), asio_coroutine_end(*this, cancelled_.slot()));
     }
   }
-  bool cancel_coroutine() noexcept override try {
-    cancelled_.emit(boost::asio::cancellation_type::terminal);
-    return true;
-  } catch (...) {
-    return false;
-  }
+  void cancel_coroutine() override { cancelled_.emit(boost::asio::cancellation_type::terminal); }
   [[nodiscard]] const char* handler_type() const noexcept override { return type_text<Handler>(); }
   void destroy() noexcept override { manager_.retire(*this, &destroy_session); }
 

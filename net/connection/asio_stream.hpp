@@ -36,7 +36,8 @@ class asio_session;
 ///
 /// It always runs on the connection's loop, under each thread model: expensive work goes through async_offload(). All
 /// functions: [loop]. The connection closes when its stream has been destroyed and the handler's coroutine has ended.
-/// A handler may end before, and leave the stream in an object of its own.
+/// A handler may end before, and leave the stream in an object of its own. An exception that leaves the coroutine or a
+/// completion closes the connection, and counts in `handler_errors` unless it tells of the end (doc/asio.md).
 ///
 /// Completions never run within the function that begins an operation. At most one read and one write may be in
 /// progress; a second one fails with boost::asio::error::already_started. Cancellation of any type works for each.
@@ -65,14 +66,16 @@ class asio_stream {
 
   /// Completes with at least one byte, or with an error: boost::asio::error::eof after the peer's end; the reason of a
   /// reset or a time limit; errc::stopped when the server stops, and when it drains and all that had arrived was read:
-  /// then the handler may still write. Fills the first 3 buffers at most.
+  /// then the handler may still write. Fills the first 3 buffers at most. Output that waits does not hold it, except
+  /// under thread_per_connection while the thread waits in send().
   template <class Buffers, class Token = boost::asio::default_completion_token_t<executor_type>>
   auto async_read_some(const Buffers& buffers, Token&& token = {}) {
     return boost::asio::async_initiate<Token, void(error_code, std::size_t)>(
         initiation<detail::read_operation>{port_, &detail::asio_port::read}, token, buffers);
   }
-  /// Takes at most 64 KiB, of the first 3 buffers at most, as soon as less than `high_watermark` waits for the peer.
-  /// Taken output leaves before the next read waits. Fails with EPIPE after shutdown_send() or close().
+  /// Takes at most 64 KiB, of the first 3 buffers at most, as soon as less than `high_watermark` waits for the peer;
+  /// boost::asio::async_write() repeats that. Taken output leaves before the next read waits. Fails with EPIPE after
+  /// shutdown_send() or close().
   template <class Buffers, class Token = boost::asio::default_completion_token_t<executor_type>>
   auto async_write_some(const Buffers& buffers, Token&& token = {}) {
     return boost::asio::async_initiate<Token, void(error_code, std::size_t)>(
@@ -88,7 +91,7 @@ class asio_stream {
 
   /// Runs f() where the thread model runs handlers, as stream::offload() does: on the pool, or on this loop where there
   /// is none. Completes on the loop with void(std::exception_ptr, R), or void(std::exception_ptr) if f returns nothing.
-  /// f must not use the stream. A cancellation does not end it.
+  /// f must not use the stream. A cancellation does not end it. If the completion throws, the connection closes.
   template <std::invocable F, class Token>
   auto async_offload(F f, Token&& token) {
     using result = std::decay_t<std::invoke_result_t<F&>>;

@@ -3,6 +3,7 @@
 // batches spend their time (benchmarks/budget).
 #include "connection_handoff.hpp"
 
+#include "../loop/loop_log.hpp"
 #include "../loop/post_batch.hpp"
 #include "../watch/activity.hpp"
 #include "../watch/stall_watchdog.hpp"
@@ -209,16 +210,7 @@ void connection_handoff::note_exception(connection_core& c) noexcept {
 void connection_handoff::report_exception(const connection_core& c) noexcept {
   if (!c.host_.log) return;
   try {
-    const std::string peer = c.peer();
-    try {
-      throw;
-    } catch (const std::exception& e) {
-      report(c.host_.log,
-             {severity::warning, std::string("a handler threw an exception: ") + e.what(), errc::handler_threw, peer});
-    } catch (...) {
-      report(c.host_.log, {severity::warning, "a handler threw an exception that is not a std::exception",
-                           errc::handler_threw, peer});
-    }
+    detail::report_exception(c.host_.log, "a handler", c.peer());
   } catch (const std::bad_alloc&) {  // no memory left to log
   }
 }

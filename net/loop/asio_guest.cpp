@@ -3,6 +3,7 @@
 #include "asio_guest.hpp"
 
 #include "../engine/asio_wake_ups.hpp"
+#include "loop_log.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -24,8 +25,8 @@ constexpr duration longest_blind_wait = std::chrono::milliseconds(1);
 
 // UNSAFE_IO: only the loop's thread touches I/O objects, so Asio need not lock its descriptors. Posts from other
 // threads stay safe.
-asio_guest::asio_guest(context_type* of_engine, counter& errors)
-    : errors_(errors),
+asio_guest::asio_guest(context_type* of_engine, event_loop& loop)
+    : loop_(loop),
       own_(of_engine ? nullptr : std::make_unique<context_type>(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO)),
       context_(of_engine ? *of_engine : *own_) {
   if (own_) detail::prove_wake_ups(context_);
@@ -60,7 +61,7 @@ bool asio_guest::run_one(Run run) {
   try {
     return run() > 0;
   } catch (...) {  // thrown by a handler, which has ended
-    errors_.add();
+    detail::note_exception(loop_);
     return true;
   }
 }

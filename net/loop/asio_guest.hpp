@@ -8,7 +8,6 @@
 #endif
 
 #include "../../base/clock.hpp"
-#include "../../base/metrics/counter.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
@@ -18,6 +17,8 @@
 
 namespace quintet {
 
+class event_loop;
+
 /// Runs an io_context beside the loop's engine. While no operation is outstanding, the loop waits in its engine, and
 /// the guest costs one check a turn. Otherwise the loop waits in the io_context, which watches the engine's descriptor.
 /// If the engine itself waits in an io_context, the guest shares it and does nothing.
@@ -25,9 +26,9 @@ class asio_guest {
  public:
   using context_type = boost::asio::io_context;
 
-  /// `of_engine`: the engine's io_context or nullptr; it must outlive the guest. `errors` counts handlers that leave
-  /// with an exception. Opens the descriptors of a context of its own. Throws boost::system::system_error.
-  asio_guest(context_type* of_engine, counter& errors);
+  /// `of_engine`: the engine's io_context or nullptr; it must outlive the guest. `loop` notes the exceptions of
+  /// handlers. Opens the descriptors of a context of its own. Throws boost::system::system_error.
+  asio_guest(context_type* of_engine, event_loop& loop);
   ~asio_guest();
   asio_guest(const asio_guest&) = delete;
   asio_guest& operator=(const asio_guest&) = delete;
@@ -51,7 +52,7 @@ class asio_guest {
   template <class Run>
   bool run_one(Run run);
 
-  counter& errors_;
+  event_loop& loop_;
   std::unique_ptr<context_type> own_;
   context_type& context_;
   std::unique_ptr<descriptor> engine_;  // borrowed descriptor: released, never closed

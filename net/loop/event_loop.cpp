@@ -10,6 +10,7 @@
 #include "../watch/activity.hpp"
 #include "asio_guest.hpp"
 #include "executor.hpp"
+#include "loop_log.hpp"
 
 #include <algorithm>
 #include <type_traits>
@@ -214,7 +215,7 @@ event_loop::outside_wait event_loop::wait_outside() {
   } catch (...) {  // from an Asio handler, run by the engine that owns the guest's context
     if (!context_of(*engine_)) throw;
     sleep_.end();
-    counters_.handler_errors.add();
+    detail::note_exception(*this);
     return true;
   }
 }
@@ -346,7 +347,7 @@ void event_loop::wake() noexcept {
 
 asio_guest& event_loop::guest() {
   if (asio_guest* made = guest_.load(std::memory_order_acquire)) return *made;
-  auto fresh = std::make_unique<asio_guest>(context_of(*engine_), counters_.handler_errors);
+  auto fresh = std::make_unique<asio_guest>(context_of(*engine_), *this);
   calls_.fetch_or(has_guest);  // before the loop can find it
   asio_guest* expected = nullptr;
   if (!guest_.compare_exchange_strong(expected, fresh.get())) return *expected;  // another thread was faster

@@ -8,6 +8,7 @@
 #include "../watch/type_text.hpp"
 #include "asio_guest.hpp"
 #include "event_loop.hpp"
+#include "loop_log.hpp"
 
 #include <boost/asio/execution/blocking.hpp>
 #include <boost/asio/execution/context.hpp>
@@ -29,12 +30,12 @@ class loop_executor_access {
 
 namespace detail {
 
-/// [loop] Calls a function of an executor. An exception is counted, as one of a handler.
+/// [loop] Calls a function of an executor. An exception is counted and logged, as one of a handler.
 template <class F>
 void call_executed(event_loop& loop, F& function) noexcept try {
   function();
 } catch (...) {
-  loop.counters().handler_errors.add();
+  note_exception(loop);
 }
 
 /// A function that waits for its loop. Owns itself, and is destroyed before its call: the function may queue another.

@@ -4,6 +4,7 @@
 
 #include "../watch/activity.hpp"
 #include "event_loop.hpp"
+#include "loop_log.hpp"
 
 #include <algorithm>
 
@@ -50,7 +51,7 @@ void loop_timers::fire(node& n) noexcept {
     const callback_scope scope(callback::timer, nullptr, n.type());
     n.call();
   } catch (...) {
-    loop_.counters().handler_errors.add();
+    detail::note_exception(loop_);
   }
   if (once)
     delete &n;

@@ -8,6 +8,7 @@
 
 #include "client.hpp"
 #include "combination.hpp"
+#include "journal.hpp"
 #include "running.hpp"
 #include "waiting.hpp"
 
@@ -205,6 +206,98 @@ BOOST_DATA_TEST_CASE(an_exception_ends_one_connection, data::make(all_models), k
   BOOST_TEST(two.receive_rest().empty());
   BOOST_TEST(round_trip(three, "fine") == "fine");
   BOOST_TEST(eventually([&] { return srv->statistics().handler_errors == 2; }));
+}
+
+// The handler knows of the end by then, so what it throws is about something else.
+BOOST_DATA_TEST_CASE(an_exception_after_the_end_is_the_handlers, data::make(all_models), kind) {
+  journal log;
+  config with = of(kind);
+  with.log = log.hook();
+  running<server> srv(with, [](asio_stream s) -> asio::awaitable<void> {
+    std::array<char, 16> data;
+    const std::size_t count = co_await s.async_read_some(asio::buffer(data), use_awaitable);
+    const auto [why, more] = co_await s.async_read_some(asio::buffer(data), as_result);
+    if (why != asio::error::eof || count == 0) throw std::logic_error("no end");
+    if (data[0] == 's') throw system_error(error_code(EIO, boost::system::system_category()), "a file");
+    asio::steady_timer pause(s.get_executor(), 1ms);
+    co_await pause.async_wait(use_awaitable);
+    if (data[0] == 'l') throw system_error(asio::error::host_not_found, "a database");
+    co_await s.async_read_some(asio::buffer(data), use_awaitable);  // ends by the stream's end
+  });
+  for (const char* const text : {"s", "l", "e"}) {
+    client c(srv->port());
+    c.send(text);
+    c.finish_sending();
+    BOOST_TEST(c.receive_rest().empty());
+  }
+  BOOST_TEST(eventually([&] { return srv->statistics().closed == 3; }));
+  srv.stop();
+  srv.join();
+  BOOST_TEST(srv->statistics().handler_errors == 2u);
+  BOOST_TEST(log.has("warning: 127.0.0.1:", "a handler threw an exception: a file"));
+  BOOST_TEST(log.has("warning: 127.0.0.1:", "a handler threw an exception: a database"));
+}
+
+// Beast and `&&` give the end other names.
+BOOST_DATA_TEST_CASE(an_end_by_another_name_is_no_exception_of_the_handler, data::make(all_models), kind) {
+  running<server> srv(of(kind), [](asio_stream s) -> asio::awaitable<void> {
+    using namespace asio::experimental::awaitable_operators;
+    std::array<char, 16> data;
+    const auto ticks = [](asio_stream& to) -> asio::awaitable<void> {
+      asio::steady_timer pause(to.get_executor(), 24h);
+      co_await pause.async_wait(use_awaitable);
+    };
+    const auto reads = [&data](asio_stream& from) -> asio::awaitable<void> {
+      for (;;) co_await from.async_read_some(asio::buffer(data), use_awaitable);
+    };
+    co_await (reads(s) && ticks(s));
+  });
+  client c(srv->port());
+  c.send("x");
+  c.finish_sending();
+  BOOST_TEST(c.receive_rest().empty());
+  BOOST_TEST(eventually([&] { return srv->statistics().closed == 1; }));
+  BOOST_TEST(srv->statistics().handler_errors == 0u);
+}
+
+BOOST_DATA_TEST_CASE(an_exception_behind_an_offloaded_function_ends_the_connection, data::make(all_models), kind) {
+  journal log;
+  config with = of(kind);
+  with.log = log.hook();
+  running<server> srv(with, [](asio_stream s) {
+    const auto shared = std::make_shared<asio_stream>(std::move(s));
+    shared->async_offload([] { return 7; },
+                          [shared](const std::exception_ptr&, int result) {
+                            throw std::runtime_error("behind " + std::to_string(result));
+                          });
+  });
+  client c(srv->port());
+  BOOST_TEST(c.receive_rest().empty());
+  BOOST_TEST(eventually([&] { return srv->statistics().closed == 1; }));
+  BOOST_TEST(srv->statistics().handler_errors == 1u);
+  BOOST_TEST(log.has("warning: 127.0.0.1:", "a handler threw an exception: behind 7"));
+}
+
+// A completion of a timer, which is no coroutine.
+BOOST_DATA_TEST_CASE(an_exception_of_a_timers_handler_is_logged, data::make(all_models), kind) {
+  journal log;
+  config with = of(kind);
+  with.log = log.hook();
+  running<server> srv(with, [](asio_stream s) {
+    struct both {
+      asio::steady_timer timer;
+      asio_stream stream;
+    };
+    const auto kept =
+        std::make_shared<both>(both{.timer = asio::steady_timer(s.get_executor(), 1ms), .stream = std::move(s)});
+    kept->timer.async_wait([kept](error_code) { throw std::runtime_error("after a while"); });
+  });
+  client c(srv->port());
+  BOOST_TEST(c.receive_rest().empty());
+  BOOST_TEST(eventually([&] { return srv->statistics().handler_errors == 1; }));
+  srv.stop();
+  srv.join();
+  BOOST_TEST(log.has("warning: a function of a loop threw an exception: ", "after a while"));
 }
 
 BOOST_DATA_TEST_CASE(close_cancels_and_sends_the_rest, data::make(all_models), kind) {
