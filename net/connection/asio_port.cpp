@@ -34,7 +34,10 @@ std::size_t copy_to(const read_operation& to, bytes from) noexcept {
 }  // namespace
 
 asio_port::asio_port(event_loop& loop, connection_host& host)
-    : baton_keeper(loop, host, false), memory_(loop.use<asio_memory>()), log_(loop.use<loop_log>()), waker_(*this) {
+    : baton_keeper(loop, host, {.reads_freely = true}),
+      memory_(loop.use<asio_memory>()),
+      log_(loop.use<loop_log>()),
+      waker_(*this) {
   log_.add_user(host.log);
 }
 
@@ -60,6 +63,7 @@ void asio_port::waker::run(quintet::work_item& item) noexcept {
 void asio_port::woken(quintet::work_item& item) noexcept {
   auto& p = static_cast<asio_port&>(static_cast<connection_core&>(item));
   p.guard_.enter();
+  connection_output::end_wait(p);  // until the port waits for room again
   p.run();
 }
 
@@ -152,7 +156,7 @@ void asio_port::keep_or_return() noexcept {
     return hand_back();
   }
   if (!read_.by && !write_.by) return flush();
-  if (write_.by) output_.wait_for_room(*this);
+  if (write_.by) output_.wait_for_room(*this, read_.by != nullptr);
   input_.note_unseen(*this, read_.by && input_.unread() > 0);
   hand_back();
 }
@@ -268,6 +272,7 @@ void asio_port::run_open() noexcept {
 
 // Delivered input goes to the read that waits, whatever else waits for the baton: else it would be delivered again.
 std::size_t asio_port::run_batch(bytes) noexcept {
+  connection_output::end_wait(*this);
   run_with([this] {
     if (!read_.by || read_.is_cancelled || input_.unread() == 0) return;
     const std::size_t count = copy_to(read_, take_input());

@@ -56,7 +56,8 @@ using write_operation = port_operation_on<bytes>;
 /// Completes operations: never within the function that begins one, but right behind the handler that has begun it
 /// where the port called that handler, so that an echo takes one turn and one send. The baton is out from the end of a
 /// read until the next read waits, or a write waits for room. Output that is written meanwhile leaves when no operation
-/// can be completed any more.
+/// can be completed any more. A read goes on while a write waits for room, and whatever output waits: a peer that sends
+/// all before it reads must not come to a standstill with a handler that does both.
 ///
 /// The object lives until the connection is closed, and its users have gone: the stream, the handler's coroutine, and
 /// functions in progress on other threads.

@@ -13,12 +13,18 @@ namespace quintet::detail {
 /// until it waits in the next one, or for room; whatever else it awaits, it holds the baton.
 class baton_keeper : public connection {
  protected:
-  baton_keeper(event_loop& loop, connection_host& host, bool can_secure)
+  /// What differs between them.
+  struct flavour {
+    bool can_secure = false;    // TLS may begin in mid-stream
+    bool reads_freely = false;  // output that waits for the peer does not hold reads
+  };
+  baton_keeper(event_loop& loop, connection_host& host, flavour of)
       : connection(loop, host,
                    {.keeps_baton = true,
                     .runs_here = true,
                     .is_watched = host.watchdog != nullptr,
-                    .can_secure = can_secure}) {}
+                    .can_secure = of.can_secure,
+                    .reads_freely = of.reads_freely}) {}
   ~baton_keeper() = default;
 
   // [baton], on the loop.

@@ -116,7 +116,8 @@ class connection_context : public stream_channel {
   /// [loop, baton] Returns whether output is above its high watermark, and overflow_policy::pause holds input back; the
   /// engine reads until 64 KiB wait.
   [[nodiscard]] bool output_holds_input() const noexcept {
-    return loop_flags_.output.above_watermark && applied_limits().overflow == overflow_policy::pause;
+    return loop_flags_.output.above_watermark && !constants_.reads_freely &&
+           applied_limits().overflow == overflow_policy::pause;
   }
   /// [loop, baton] Returns whether the handler has stopped until there is room for output.
   [[nodiscard]] bool waits_for_room() const noexcept {
@@ -125,8 +126,8 @@ class connection_context : public stream_channel {
   /// [loop, baton] Returns whether input must not be delivered now.
   [[nodiscard]] bool holds_input() const noexcept {
     const input_baton_flags& of_handler = baton_flags_.input;
-    return waits_for_room() || output_holds_input() || of_handler.paused || of_handler.starts_tls ||
-           loop_flags_.input.throttled;
+    return (waits_for_room() && !baton_flags_.output.reads_on) || output_holds_input() || of_handler.paused ||
+           of_handler.starts_tls || loop_flags_.input.throttled;
   }
   /// [loop, baton] Returns whether there is input that the handler has not seen. No further byte can decide the class
   /// of a connection that drains, or whose peer has ended: what classify() has seen is then the handler's.

@@ -39,6 +39,15 @@ error_code chosen_reason(const connection_context& c, const error_code& why) noe
   return c.baton_extras_ ? c.baton_extras_->close_reason : no_memory();
 }
 
+bool is_in_fair_queue(const connection_context& c) noexcept {
+  return c.extras_ && static_cast<const fair_task&>(*c.extras_).is_linked();
+}
+
+// A handler that reads on gets input while its write waits.
+bool must_write_first(const connection_context& c, bool can_schedule) noexcept {
+  return c.waits_for_room() && (can_schedule || !c.baton_flags().output.reads_on);
+}
+
 // Returns what the handler hears of the end while it works.
 cancel_reason end_heard(const error_code& why) noexcept {
   if (why == errc::send_timeout) return cancel_reason::slow_reader;
@@ -93,6 +102,8 @@ void connection_core::after_steps() noexcept {
 connection_facts connection_core::facts() const noexcept {
   const connection_loop_flags& loop = loop_flags();
   const connection_baton_flags& baton = baton_flags();
+  const bool below_low_watermark = output_.queue_size() <= applied_limits().low_watermark;
+  const bool is_scheduled = is_in_fair_queue(*this);
   return {
       .close_asked = connection_handoff::must_close(*this) || (baton.core.close_requested && !is_closing()),
       .closing = is_closing(),
@@ -101,9 +112,9 @@ connection_facts connection_core::facts() const noexcept {
       .has_calls = baton.handoff.has_calls,
       .output_waits = loop.output.is_queued || (baton.input.starts_tls && connection_output::is_at_turn_end(*this)),
       .must_shut_down = baton.output.shutdown_requested && !loop.output.send_shut,
-      .wants_writable = waits_for_room(),
-      .below_low_watermark = output_.queue_size() <= applied_limits().low_watermark,
-      .is_scheduled = extras_ && static_cast<const fair_task&>(*extras_).is_linked(),
+      .wants_writable = must_write_first(*this, below_low_watermark && !is_scheduled),
+      .below_low_watermark = below_low_watermark,
+      .is_scheduled = is_scheduled,
       .output_holds_input = output_holds_input(),
       .may_migrate = connection_migration::is_wanted(*this) && connection_migration::is_possible(*this),
       .starts_tls = baton.input.starts_tls,

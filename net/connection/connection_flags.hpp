@@ -124,7 +124,8 @@ struct output_baton_flags {
   bool overflowed : 1 = false;      ///< a write exceeded max_output or the server's budget
   bool wants_writable : 1 = false;  ///< run_writable() must precede more input
   bool yields : 1 = false;          ///< the handler left input unused until there is room for output
-  std::uint8_t unused : 2 = 0;
+  bool reads_on : 1 = false;        ///< with wants_writable: a read waits as well, and input is delivered to it
+  std::uint8_t unused : 1 = 0;
 };
 
 struct connection_baton_flags {
@@ -142,11 +143,12 @@ struct connection_baton_flags {
 
 /// Constant: any thread may read it, as the registry does for the rebalancer.
 struct handoff_constants {
-  bool keeps_baton : 1 = false;  ///< a coroutine keeps the baton after a batch
-  bool runs_here : 1 = false;    ///< the thread model always runs a batch inline
-  bool is_watched : 1 = false;   ///< there is a watchdog
-  bool can_move : 1 = false;     ///< the handler may move to an object on another loop
-  bool can_secure : 1 = false;   ///< TLS may begin in mid-stream: all input goes to the handler, and to nobody before
+  bool keeps_baton : 1 = false;   ///< a coroutine keeps the baton after a batch
+  bool runs_here : 1 = false;     ///< the thread model always runs a batch inline
+  bool is_watched : 1 = false;    ///< there is a watchdog
+  bool can_move : 1 = false;      ///< the handler may move to an object on another loop
+  bool can_secure : 1 = false;    ///< TLS may begin in mid-stream: all input goes to the handler, and to nobody before
+  bool reads_freely : 1 = false;  ///< the handler asks for each piece of input: waiting output does not hold it
 };
 
 /// Optional callbacks of the handler. Callbacks that run once clear their bit.

@@ -104,7 +104,7 @@ bool connection_output::yield_if_full(context& c) const noexcept {
 bool connection_output::end_wait(context& c) noexcept {
   output_baton_flags& flags = c.baton_flags(key());
   const bool wants_writable = flags.wants_writable;
-  flags.yields = flags.wants_writable = false;
+  flags.yields = flags.wants_writable = flags.reads_on = false;
   return wants_writable;
 }
 

@@ -92,8 +92,11 @@ class connection_output {
     const output_baton_flags& flags = c.baton_flags().output;
     return (flags.checks_writes || flags.quantum_used) && yield_if_full(c);
   }
-  /// run_writable() is due before more input is delivered.
-  static void wait_for_room(context& c) noexcept { c.baton_flags(key()).wants_writable = true; }
+  /// run_writable() is due, before more input is delivered unless the handler `reads_on`.
+  static void wait_for_room(context& c, bool reads_on = false) noexcept {
+    c.baton_flags(key()).wants_writable = true;
+    c.baton_flags(key()).reads_on = reads_on;
+  }
 
   // ---- The queue [loop] ----
 

@@ -141,7 +141,8 @@ class stream : public detail::baton_keeper, private coroutine_host {
   }
 
  protected:
-  stream(event_loop& loop, connection_host& host) : baton_keeper(loop, host, true), coroutine_host(loop, heard_) {}
+  stream(event_loop& loop, connection_host& host)
+      : baton_keeper(loop, host, {.can_secure = true}), coroutine_host(loop, heard_) {}
   ~stream() = default;
 
   virtual awaitable<> make_coroutine() = 0;
