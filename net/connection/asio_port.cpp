@@ -5,6 +5,7 @@
 #include "../loop/asio_memory.hpp"
 #include "../loop/loop_log.hpp"
 #include "../watch/activity.hpp"
+#include "connection_deadlines.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/multiple_exceptions.hpp>
@@ -155,10 +156,38 @@ void asio_port::keep_or_return() noexcept {
     close();
     return hand_back();
   }
-  if (!read_.by && !write_.by) return flush();
+  if (!read_.by && !write_.by) return send_early();
   if (write_.by) output_.wait_for_room(*this, read_.by != nullptr);
   input_.note_unseen(*this, read_.by && input_.unread() > 0);
+  return_baton();
+}
+
+// The end of a batch is activity, for `idle_timeout`. Where the handler has moved no bytes, it was its own timer.
+[[gnu::always_inline]] inline void asio_port::return_baton() noexcept {
+  if (is_fast_ || !is_timed_) [[likely]]
+    return hand_back();
+  return_timed_baton();
+}
+
+void asio_port::send_early() noexcept {
+  has_moved_ |= output_.written() > 0;
+  flush();
+}
+
+[[gnu::noinline]] void asio_port::return_timed_baton() noexcept {
+  const bool has_moved = std::exchange(has_moved_, false) || has_progressed() || baton_flags().output.quantum_used;
+  if (has_moved) return hand_back();
+  const connection_deadlines* const before = deadlines();
+  if (!before) return hand_back();
+  const time_point active_at = before->last_active();
+  // Input and messages that have waited for the baton follow within hand_back().
+  const auto work = [&counters = loop_.counters()] { return counters.sends.value() + counters.batches.value(); };
+  const std::uint64_t work_before = work();
   hand_back();
+  connection_deadlines* const d = deadlines();
+  if (!d || has_ended() || work() != work_before) return;
+  d->set_last_active(active_at_ = active_at);
+  watch_time();
 }
 
 // ---- Operations -----------------------------------------------------------------------------------------------------
@@ -172,6 +201,7 @@ asio_port::outcome asio_port::try_read() noexcept {
   if (needs_return()) return {};
   const std::size_t count = copy_to(read_, take_input());
   input_.consume(*this, count);
+  has_moved_ = true;
   return {true, {}, count};
 }
 
@@ -277,6 +307,7 @@ std::size_t asio_port::run_batch(bytes) noexcept {
     if (!read_.by || read_.is_cancelled || input_.unread() == 0) return;
     const std::size_t count = copy_to(read_, take_input());
     input_.consume(*this, count);
+    has_moved_ = true;
     complete(read_, {true, {}, count});
   });
   return 0;

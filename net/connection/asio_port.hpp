@@ -96,7 +96,7 @@ class asio_port : public baton_keeper {
   void completion_threw() noexcept { connection_handoff::note_exception(*this); }
   /// Sends taken output at once, as long as the kernel takes it.
   void send_taken() noexcept {
-    if (baton_is_out() && !has_ended()) flush();
+    if (baton_is_out() && !has_ended()) send_early();
   }
   /// Runs the item where the thread model runs functions of offload().
   virtual void offload(quintet::work_item& item) noexcept = 0;
@@ -157,6 +157,9 @@ class asio_port : public baton_keeper {
   [[nodiscard]] std::size_t room_for_output() const noexcept;
   void settle() noexcept;
   void keep_or_return() noexcept;
+  void return_baton() noexcept;
+  void return_timed_baton() noexcept;
+  void send_early() noexcept;
   [[nodiscard]] bool is_unused() const noexcept { return users_ == 0 && !read_.by && !write_.by; }
 
   void on_received(bytes arrived) noexcept final;

@@ -88,13 +88,17 @@ class baton_keeper : public connection {
     note_progress(false);
     is_fast_ = true;
     resume();
-    if (std::exchange(is_fast_, false)) return keep_baton(arrived);
+    if (std::exchange(is_fast_, false)) {
+      has_moved_ = true;
+      return keep_baton(arrived);
+    }
     fail_if(input_.end_batch(*this));
     fast_path_done({nullptr, arrived}, arrived, {.slow_path = true});
   }
 
-  bool closing_ = false;  // the connection is closed; it is destroyed after the handler has ended
-  bool is_fast_ = false;  // in run_fast(), until the handler returns the baton
+  bool closing_ = false;    // the connection is closed; it is destroyed after the handler has ended
+  bool is_fast_ = false;    // in run_fast(), until the handler returns the baton
+  bool has_moved_ = false;  // bytes were read, or sent early, since the baton was returned
 };
 
 }  // namespace quintet::detail

@@ -38,6 +38,9 @@ class connection_deadlines {
   }
   /// Records that something happened at a time that may lie before what is known.
   void was_active(time_point at) noexcept { last_active_ = std::max(last_active_, at); }
+  /// Return and set the last activity: where the end of a batch was none.
+  [[nodiscard]] time_point last_active() const noexcept { return last_active_; }
+  void set_last_active(time_point at) noexcept { last_active_ = at; }
   /// Records that the kernel has taken bytes for the peer, whoever wrote them. That is activity. It is no progress of
   /// the peer's: the kernel may have had room.
   void sent(std::size_t count, time_point now) noexcept;

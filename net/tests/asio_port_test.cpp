@@ -70,6 +70,30 @@ class reader : public std::enable_shared_from_this<reader> {
   std::string large_;
 };
 
+struct ticking {
+  notes* to;
+  void operator()(asio_stream s) const {
+    const auto r = std::make_shared<reader>(std::move(s), *to);
+    r->read();
+    r->tick(1s);
+  }
+};
+
+BOOST_DATA_TEST_CASE(a_timer_of_the_handler_is_no_activity, bdata::make(shapes), s) {
+  notes seen;
+  world<ticking> w(1, s, ticking{&seen}, {.idle_timeout = 10s});
+  const int client = w.connect();
+  for (int i = 0; i < 30; ++i) {
+    w.sim.advance(1s);
+    if (i % 6 == 0) w.send(client, "x");
+  }
+  BOOST_TEST(w.statistics().closed == 0U);
+  BOOST_TEST(seen.received == 5U);
+  for (int i = 0; i < 11; ++i) w.sim.advance(1s);
+  BOOST_TEST(w.statistics().closed == 1U);
+  BOOST_TEST((seen.ends == std::vector<error_code>{errc::idle_timeout}));
+}
+
 struct both_ways {
   notes* to;
   std::size_t size;
