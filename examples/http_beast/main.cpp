@@ -4,6 +4,7 @@
 
 #include <quintet/net/asio_stream.hpp>
 
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
@@ -15,11 +16,23 @@ namespace {
 namespace http = boost::beast::http;
 using boost::asio::use_awaitable;
 
+/// Returns whether the client has sent something that is no request; if not, it has closed, or a limit has expired.
+bool is_bad_request(const quintet::error_code& why) {
+  const bool has_closed = why == http::error::end_of_stream || why == http::error::partial_message;
+  return why.category() == make_error_code(http::error::end_of_stream).category() && !has_closed;
+}
+
 boost::asio::awaitable<void> serve_http(quintet::asio_stream s) {
   boost::beast::flat_buffer buffer(16 * 1024);
   for (bool keeps_alive = true; keeps_alive;) {
     http::request<http::string_body> request;
-    co_await http::async_read(s, buffer, request, use_awaitable);
+    // A client's mistake is no exception of the handler, which the server would log and count.
+    const auto [why, size] = co_await http::async_read(s, buffer, request, boost::asio::as_tuple(use_awaitable));
+    if (is_bad_request(why)) {
+      const http::response<http::empty_body> refusal(http::status::bad_request, 11);
+      co_await http::async_write(s, refusal, use_awaitable);
+    }
+    if (why) co_return;
     http::response<http::string_body> response(http::status::ok, request.version());
     keeps_alive = request.keep_alive();
     response.keep_alive(keeps_alive);

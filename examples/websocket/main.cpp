@@ -26,10 +26,14 @@ using example::websocket::guest;
 using example::websocket::room;
 using socket_type = websocket::stream<quintet::asio_stream>;
 
+// A client's mistake is no exception of the handler, which the server would log and count. Beast has answered it.
+constexpr auto as_result = asio::as_tuple(use_awaitable);
+
 asio::awaitable<void> echo(socket_type ws) {
   beast::flat_buffer message;
   for (;;) {
-    co_await ws.async_read(message, use_awaitable);
+    const auto [why, size] = co_await ws.async_read(message, as_result);
+    if (why) co_return;
     ws.text(ws.got_text());
     co_await ws.async_write(message.data(), use_awaitable);
     message.clear();
@@ -41,7 +45,7 @@ asio::awaitable<void> chat(socket_type ws, room& with) {
   const room::place taken(with, self);
   beast::flat_buffer message;
   for (;;) {
-    const auto [why, size] = co_await self->socket().async_read(message, asio::as_tuple(use_awaitable));
+    const auto [why, size] = co_await self->socket().async_read(message, as_result);
     if (why) co_return;
     with.send(beast::buffers_to_string(message.data()));
     message.clear();
@@ -53,11 +57,12 @@ struct service {
   asio::awaitable<void> operator()(quintet::asio_stream s) const {
     beast::flat_buffer buffer;
     beast::http::request<beast::http::empty_body> request;
-    co_await beast::http::async_read(s, buffer, request, use_awaitable);
-    if (!websocket::is_upgrade(request)) co_return;
+    const auto [why, size] = co_await beast::http::async_read(s, buffer, request, as_result);
+    if (why || !websocket::is_upgrade(request)) co_return;
     socket_type ws(std::move(s));
     ws.read_message_max(64 * 1024);
-    co_await ws.async_accept(request, use_awaitable);
+    const auto [refused] = co_await ws.async_accept(request, as_result);
+    if (refused) co_return;
     if (request.target() == "/chat")
       co_await chat(std::move(ws), *chatting);
     else
