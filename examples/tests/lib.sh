@@ -36,19 +36,24 @@ start() {
   port=${BASH_REMATCH[2]} priority_port=${BASH_REMATCH[4]:-}
 }
 
-# stop [signal]: the server must exit within ten seconds, with status 0 and no output on standard error.
+# stop [signal]: sends it, and requires an end.
 stop() {
-  local i status=0
   kill -"${1:-TERM}" "$server_pid"
+  ends
+}
+
+# ends [pattern]: the server must exit within ten seconds, with status 0 and nothing on standard error but lines that match.
+ends() {
+  local i status=0 allowed=${1:-^$}
   for ((i = 0; i < 500; ++i)); do
     kill -0 "$server_pid" 2> /dev/null || break
     sleep 0.02
   done
-  ((i < 500)) || fail 'the signal does not end it'
+  ((i < 500)) || fail 'it does not end'
   wait "$server_pid" || status=$?
   server_pid=''
   ((status == 0)) || fail "exit status $status: $(cat "$work/errors")"
-  [[ ! -s $work/errors ]] || fail "printed: $(cat "$work/errors")"
+  ! grep -qvE "$allowed" "$work/errors" || fail "printed: $(cat "$work/errors")"
 }
 
 # says <pattern> [file]: waits until a line of the program's output, or of the file, matches.

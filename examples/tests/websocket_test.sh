@@ -31,7 +31,7 @@ async def main(at):
     check(ws.close_code, 1000)
     try:  # longer than a message may be
         async with websockets.connect(at + "/echo") as ws:
-            await ws.send("m" * 100_000)
+            await ws.send("m" * 2_000_000)
             await ws.recv()
         sys.exit("a message that is too long came back")
     except websockets.ConnectionClosed as e:

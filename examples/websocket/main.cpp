@@ -7,13 +7,16 @@
 #include <quintet/net/asio_stream.hpp>
 
 #include <boost/asio/as_tuple.hpp>
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/core/buffers_to_string.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/websocket.hpp>
 
 #include <memory>
+#include <string_view>
 #include <utility>
 
 namespace {
@@ -29,10 +32,18 @@ using socket_type = websocket::stream<quintet::asio_stream>;
 // A client's mistake is no exception of the handler, which the server would log and count. Beast has answered it.
 constexpr auto as_result = asio::as_tuple(use_awaitable);
 
+// At a drain reads end and writes go on. Beast writes no more after a read that has failed: so these are the bytes of a
+// close frame, 1001 (going away).
+asio::awaitable<void> tell_of_drain(socket_type& ws) {
+  static constexpr std::string_view going_away = "\x88\x02\x03\xe9";
+  co_await asio::async_write(ws.next_layer(), asio::buffer(going_away), as_result);
+}
+
 asio::awaitable<void> echo(socket_type ws) {
   beast::flat_buffer message;
   for (;;) {
     const auto [why, size] = co_await ws.async_read(message, as_result);
+    if (why == quintet::errc::stopped) co_await tell_of_drain(ws);
     if (why) co_return;
     ws.text(ws.got_text());
     co_await ws.async_write(message.data(), use_awaitable);
@@ -46,6 +57,7 @@ asio::awaitable<void> chat(socket_type ws, room& with) {
   beast::flat_buffer message;
   for (;;) {
     const auto [why, size] = co_await self->socket().async_read(message, as_result);
+    if (why == quintet::errc::stopped && !self->is_writing()) co_await tell_of_drain(self->socket());
     if (why) co_return;
     with.send(beast::buffers_to_string(message.data()));
     message.clear();
@@ -60,7 +72,7 @@ struct service {
     const auto [why, size] = co_await beast::http::async_read(s, buffer, request, as_result);
     if (why || !websocket::is_upgrade(request)) co_return;
     socket_type ws(std::move(s));
-    ws.read_message_max(64 * 1024);
+    ws.read_message_max(1024 * 1024);
     const auto [refused] = co_await ws.async_accept(request, as_result);
     if (refused) co_return;
     if (request.target() == "/chat")

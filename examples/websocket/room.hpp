@@ -26,6 +26,7 @@ class guest : public std::enable_shared_from_this<guest> {
 
   explicit guest(socket_type socket) : socket_(std::move(socket)) { socket_.text(true); }
   [[nodiscard]] socket_type& socket() noexcept { return socket_; }
+  [[nodiscard]] bool is_writing() const noexcept { return !waiting_.empty(); }
   /// Sends a message after those that wait. A guest that does not read is closed.
   void send(shared_text text);
 
