@@ -112,21 +112,23 @@ int main(int argc, char** argv) {
   const auto model = argc == 6 ? quintet::from_string(argv[1]) : std::nullopt;
   const std::string flavour = argc == 6 ? argv[2] : "", settings = argc == 6 ? argv[3] : "";
   const std::array<std::string, 4> all{"bare", "limits", "watched", "both"};
-  const std::array<std::string, 7> flavours{"callback",      "coroutine",      "messages",    "stream_callback",
-                                            "stream_awaits", "plain_callback", "plain_awaits"};
+  const std::array<std::string, 8> flavours{"callback",      "coroutine",      "messages",     "stream_callback",
+                                            "stream_awaits", "plain_callback", "plain_awaits", "inside_callback"};
   if (!model || std::ranges::count(flavours, flavour) == 0 || std::ranges::count(all, settings) == 0 ||
       number(argv[4]) < 1 || number(argv[5]) < 1) {
     std::fputs(
         "Usage: quintet-budget MODEL FLAVOUR bare|limits|watched|both REQUESTS CONNECTIONS\n"
         "MODEL is the name of a model. FLAVOUR is callback, coroutine or messages; stream_callback or stream_awaits, "
         "on\n"
-        "asio_stream; plain_callback or plain_awaits, of Asio alone: whatever the model is\n",
+        "asio_stream; plain_callback or plain_awaits, of Asio alone: whatever the model is; inside_callback,\n"
+        "in an io_context\n",
         stderr);
     return 2;
   }
   const quintet::config with = config_for(*model, settings);
   if (flavour.starts_with("plain_") || flavour.starts_with("stream_"))
     return quintet::budget::serve_asio_echo(flavour, with, argv[4], argv[5]);
+  if (flavour == "inside_callback") return quintet::budget::serve_inside(with, argv[4], argv[5]);
   if (flavour == "coroutine") return be_server(with, in_coroutine, argv[4], argv[5]);
   if (flavour == "messages") return be_server(with, by_messages, argv[4], argv[5]);
   return be_server(with, [](quintet::connection& c, quintet::bytes in) { c.write(in); }, argv[4], argv[5]);

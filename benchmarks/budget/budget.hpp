@@ -32,4 +32,7 @@ int serve(Server&& echo, const std::string& requests, const std::string& connect
 int serve_asio_echo(const std::string& flavour, const config& with, const std::string& requests,
                     const std::string& connections);
 
+/// The echo of a callback, by a server inside of an io_context. Returns the exit status.
+int serve_inside(const config& with, const std::string& requests, const std::string& connections);
+
 }  // namespace quintet::budget
