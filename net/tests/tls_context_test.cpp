@@ -126,6 +126,38 @@ BOOST_FIXTURE_TEST_CASE(a_reload_serves_the_new_certificate_or_keeps_the_old_one
   BOOST_TEST(context.failed_reloads() == 1U);
 }
 
+/// Returns why the client refuses the server, if it does.
+error_code refusal_by(tls_client_context& by, tls_context& server) {
+  const auto client = by.begin("localhost"), other = server.begin({});
+  std::string to_server, to_client;
+  for (int flights = 0; flights < 4; ++flights) {
+    const handshake::result here = client->step(to_client, to_server);
+    to_client.erase(0, here.consumed);
+    if (here.failed || here.is_done) return here.failed;
+    to_server.erase(0, other->step(to_server, to_client).consumed);
+  }
+  return errc::end_of_stream;
+}
+
+BOOST_FIXTURE_TEST_CASE(a_client_reloads_whom_it_trusts, fixture) {
+  const certificate ca({.name = "own CA", .is_ca = true}), strange({.name = "another CA", .is_ca = true});
+  one.write(certificate({.alternatives = "DNS:localhost"}, &ca));
+  tls_context server({.certificates = {{one.chain, one.key}}});
+  testing::write_file(two.chain, strange.pem());
+  tls_client_context client({.ca_file = two.chain});
+  BOOST_TEST(refusal_by(client, server) == make_error_code(errc::tls_certificate_refused));
+  testing::write_file(two.chain, "nothing");
+  const auto why = client.reload();
+  BOOST_REQUIRE(why.has_value());
+  BOOST_TEST(why->find(two.chain) != std::string::npos);
+  BOOST_TEST(refusal_by(client, server) == make_error_code(errc::tls_certificate_refused));
+  testing::write_file(two.chain, ca.pem());
+  BOOST_TEST(!client.reload());
+  BOOST_TEST(!refusal_by(client, server));
+  BOOST_TEST(client.reloads() == 1U);
+  BOOST_TEST(client.failed_reloads() == 1U);
+}
+
 BOOST_FIXTURE_TEST_CASE(a_handshake_outlives_a_reload, fixture) {
   tls_context context({.certificates = {{one.chain, one.key}}});
   tls_peer peer;

@@ -31,13 +31,18 @@ struct tls_client_options {
   bool only_tls_1_3 = false;                        ///< else also TLS 1.2, with ECDHE and AEAD ciphers
 };
 
-/// For connect_options::tls, of any number of clients. Reads its files once: make another one for new files. OpenSSL
-/// reads its configuration file, which may narrow what is allowed here. All functions: [any thread].
+/// For connect_options::tls, of any number of clients. OpenSSL reads its configuration file, which may narrow what is
+/// allowed here. All functions: [any thread].
 class tls_client_context final : public handshake_source {
  public:
   /// Reads the files. Throws config_error, which names the file and the reason.
   explicit tls_client_context(tls_client_options options);
   ~tls_client_context() override;
+
+  /// Reads the files again, as tls_context::reload() does.
+  [[nodiscard]] std::optional<std::string> reload();
+  [[nodiscard]] std::uint64_t reloads() const noexcept;
+  [[nodiscard]] std::uint64_t failed_reloads() const noexcept;
 
   /// A client speaks first: everything is whole.
   [[nodiscard]] first_record examine(bytes) const noexcept override { return {.is_whole = true}; }
@@ -45,7 +50,7 @@ class tls_client_context final : public handshake_source {
 
  private:
   struct state;
-  const std::shared_ptr<const state> state_;
+  const std::unique_ptr<state> state_;
 };
 
 }  // namespace quintet
