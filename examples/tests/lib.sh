@@ -39,11 +39,11 @@ start() {
 # stop [signal]: sends it, and requires an end.
 stop() {
   kill -"${1:-TERM}" "$server_pid"
-  ends
+  await_end
 }
 
-# ends [pattern]: the server must exit within ten seconds, with status 0 and nothing on standard error but lines that match.
-ends() {
+# await_end [pattern]: the server must exit within ten seconds, with status 0 and nothing on standard error but lines that match.
+await_end() {
   local i status=0 allowed=${1:-^$}
   for ((i = 0; i < 500; ++i)); do
     kill -0 "$server_pid" 2> /dev/null || break

@@ -127,5 +127,5 @@ PYTHON
 for model in "${models[@]}"; do
   start websocket --model "$model"
   python3 "$work/client.py" "$port" "$server_pid" || fail "$model: the client fails"
-  ends ' has been stalled for '  # hundreds of threads on a loaded machine
+  await_end ' has been stalled for '  # hundreds of threads on a loaded machine
 done

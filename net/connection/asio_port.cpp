@@ -118,7 +118,7 @@ bool asio_port::complete_one() {
 }
 
 void asio_port::complete(port_operation& done, const outcome& with) {
-  if (with.why.failed() && !done.is_cancelled) [[unlikely]]
+  if (with.why.failed() && with.why != aborted()) [[unlikely]]  // a cancelled one may learn of the end, too
     return tell_end(done, with.why);
   done.by->complete(*this, done, with.why, with.count);
 }
