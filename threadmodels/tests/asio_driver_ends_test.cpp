@@ -184,12 +184,13 @@ BOOST_AUTO_TEST_CASE(a_turn_on_another_thread_is_refused) {
 BOOST_DATA_TEST_CASE(a_handler_that_runs_the_context_gets_no_turn, data::make(all_models), kind) {
   asio::io_context context;  // with a hint of 1 Asio counts the work of nested calls wrongly, and stops
   bool is_asked = false;
+  int missed = 0;  // Boost.Test is not for several threads at once, and the client checks as well
   server srv(of(kind), [&](connection& c, bytes in) {
     if (c.loop().in_this_thread() && &c.loop() == &srv.main_loop()) {
       asio::post(context, [&] { is_asked = true; });
       srv.main_loop().post([] {});
       context.poll();
-      BOOST_TEST(is_asked);
+      missed += is_asked ? 0 : 1;
     }
     c.write(in);
   });
@@ -205,6 +206,7 @@ BOOST_DATA_TEST_CASE(a_handler_that_runs_the_context_gets_no_turn, data::make(al
   context.run();
   asking.join();
   BOOST_TEST(is_asked == (kind == model::single_reactor));
+  BOOST_TEST(missed == 0);
 }
 
 namespace {
