@@ -185,3 +185,11 @@ run_tests() {
 }
 
 total() { printf '\nTotal time: %d s.\n' $((SECONDS - started)); }
+
+# take_turns: sets `turns` to what comes before a command whose threads run on one CPU and, where that is allowed, in strict
+# turns: counts then repeat.
+# shellcheck disable=SC2034
+take_turns() {
+  turns=(taskset --cpu-list "$(taskset -cp $$ | sed -E 's/.*: ([0-9]+).*/\1/')")
+  ! chrt -f 1 true 2> /dev/null || turns+=(chrt -f 1)
+}
