@@ -78,6 +78,7 @@ REASONS = {
     ('net/loop/stop_on_signals.cpp', 'write'): (1, 'fails if the counter is full, hence readable'),
     ('net/server/thread_scheduling.cpp', 'clock_gettime'): (1, VALID),
     ('net/watch/activity.cpp', 'backtrace'): (1, 'called for its side effect'),
+    ('net/watch/pinning.cpp', 'pthread_setaffinity_np'): (1, OPTION),
     ('net/watch/shared_signal.cpp', 'dlopen'): (1, 'fails for the program itself, which is never unloaded'),
     ('net/watch/shared_signal.cpp', 'pthread_sigmask'): (3, VALID),
     ('net/watch/thread_name.hpp', 'pthread_setname_np'): (1, OPTION),

@@ -175,7 +175,7 @@ void name_lookups::start(request& who, const std::string& host, const std::strin
   const signals_blocked for_the_threads;
   if (state_->next() == job) {
     try {
-      std::thread([all = state_, job] { run(all, job); }).detach();
+      start_thread("qnt-lookup", [all = state_, job] { run(all, job); }).detach();
     } catch (...) {
       jobs.pop_back();
       throw;
@@ -202,7 +202,6 @@ bool name_lookups::cancel(request& who) noexcept {
 
 // Posts under the mutex: a request that is linked has a loop that lives.
 void name_lookups::run(const std::shared_ptr<state>& all, std::shared_ptr<lookup_job> job) noexcept {
-  name_this_thread("qnt-lookup");
   while (job) {
     lookup_answer answer = answer_of(all->look_up, *job);
     const std::lock_guard lock(all->mutex);
@@ -223,7 +222,7 @@ void name_lookups::run(const std::shared_ptr<state>& all, std::shared_ptr<lookup
 // [with the mutex] Without a spare thread, look-ups wait for one to end.
 void name_lookups::start_spare(const std::shared_ptr<state>& all) noexcept {
   try {
-    std::thread([all] { wait_and_run(all); }).detach();
+    start_thread("qnt-lookup", [all] { wait_and_run(all); }).detach();
     all->has_spare = true;
   } catch (...) {
     all->has_spare = false;
@@ -231,7 +230,6 @@ void name_lookups::start_spare(const std::shared_ptr<state>& all) noexcept {
 }
 
 void name_lookups::wait_and_run(const std::shared_ptr<state>& all) noexcept {
-  name_this_thread("qnt-lookup");
   std::unique_lock lock(all->mutex);
   std::shared_ptr<lookup_job> job;
   while (all->has_waiting() && !(job = all->next())) {

@@ -16,6 +16,7 @@
 
 namespace quintet {
 
+class model_interface;
 class stall_watchdog;
 
 /// Bytes of waiting output, or of unused input, over all connections of a server. Touched only when a peer does not
@@ -59,6 +60,7 @@ struct connection_host {
   event_loop* priority_loop = nullptr;  ///< null: no priority class
   std::vector<event_loop*> loops = {};  ///< among which connections may move
   stall_watchdog* watchdog = nullptr;   ///< null: no watchdog
+  model_interface* model = nullptr;     ///< has threads for handshakes; null: loops compute them
 };
 
 }  // namespace quintet

@@ -2,6 +2,8 @@
 // passed_descriptors: refuses descriptors, or closes them on another thread.
 #include "passed_descriptors.hpp"
 
+#include "../watch/pinning.hpp"
+
 #include <array>
 #include <cerrno>
 #include <condition_variable>
@@ -114,8 +116,9 @@ class closing_thread {
     ::pthread_sigmask(SIG_SETMASK, &all, &before);  // signals go to the program's threads
     try {
       queue_ = std::make_shared<closing_queue>();
-      std::thread([queue = queue_] {
+      std::thread([queue = queue_, cpus = inherited_cpus()] {
         (void)::pthread_setname_np(::pthread_self(), "close");
+        cpus.use();
         queue->run();
       }).detach();
       process_ = ::getpid();

@@ -2,6 +2,7 @@
 // loop_thread: starting, naming, pinning and joining.
 #include "loop_thread.hpp"
 
+#include "../watch/pinning.hpp"
 #include "prepared_thread.hpp"
 
 #include <linux/close_range.h>
@@ -21,17 +22,6 @@ namespace {
 int separate_descriptors() noexcept {
   if (::unshare(CLONE_FILES) == 0 || ::close_range(~0U, ~0U, CLOSE_RANGE_UNSHARE) == 0) return 0;
   return errno;
-}
-
-int stay_on(int cpu) noexcept {
-  cpu_set_t only;
-  CPU_ZERO(&only);
-  if (cpu >= CPU_SETSIZE) return EINVAL;
-  CPU_SET(static_cast<unsigned>(cpu), &only);
-  if (const int error = ::pthread_setaffinity_np(::pthread_self(), sizeof only, &only)) return error;
-  cpu_set_t now;  // read back: a cpuset of the process may have overridden it
-  if (const int error = ::pthread_getaffinity_np(::pthread_self(), sizeof now, &now)) return error;
-  return CPU_EQUAL(&now, &only) ? 0 : EBUSY;
 }
 
 /// Applies the options to the calling thread. Throws.

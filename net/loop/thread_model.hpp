@@ -42,6 +42,11 @@ namespace quintet {
 ///                     Only for models whose loops exist from the beginning. Such loops can accept, and connections
 ///                     can migrate between them
 ///   offload(w)        called on a loop's thread, as run(w): runs the function of stream::offload(). Default: run(w)
+///   aside(w)          called on a loop's thread, as run(w), if aside_threads() is above 0: runs w, which computes for
+///   some
+///                     milliseconds at most, where it delays neither a loop nor a handler. The threads outlive the
+///                     loops
+///   aside_threads()   called on any thread, constant: how many threads aside() has
 ///   gate(loop)        called on that loop's thread: returns the inline_gate* of run() there, or null
 ///   each_counters(f)  called on any thread: calls f(const loop_counters&) for each present or past loop except the
 ///                     main loop
@@ -108,6 +113,12 @@ class model_interface {
   /// [loop] The same for the function of stream::offload().
   virtual void offload(work_item& item) noexcept { run(item); }
 
+  /// [loop] Runs the item, which computes for some milliseconds at most, beside all loops and handlers. Only if
+  /// aside_threads() is above 0.
+  virtual void aside(work_item& item) noexcept { item(); }
+  /// [any thread] Returns how many threads aside() has. Constant.
+  [[nodiscard]] virtual unsigned aside_threads() const noexcept { return 0; }
+
   /// [loop] Main loop only. Picks the loop of the next connection. May throw.
   virtual event_loop& place() = 0;
   /// [loop] Main loop only. Picks the loop of a connection from this address. Called only if wants_address() is true.
@@ -156,6 +167,18 @@ class model_adapter final : public model_interface {
       model_.offload(item);
     else
       model_.run(item);
+  }
+  void aside(work_item& item) noexcept override {
+    if constexpr (requires { model_.aside(item); })
+      model_.aside(item);
+    else
+      item();
+  }
+  [[nodiscard]] unsigned aside_threads() const noexcept override {
+    if constexpr (requires { model_.aside_threads(); })
+      return model_.aside_threads();
+    else
+      return 0;
   }
   event_loop& place() override { return model_.place(); }
   event_loop& place(const address& from) override {

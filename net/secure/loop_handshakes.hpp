@@ -15,15 +15,16 @@ namespace quintet {
 class loop_handshakes {
  public:
   explicit loop_handshakes(event_loop& loop) noexcept : loop_(loop) {}
-  /// [loop] `counted`: who counts; it must outlive the loop's handshakes. The first call for a source sets the limits,
-  /// until another source comes while this one has no handshake.
+  /// [loop] As the constructor of securing_queue. The first call for a source sets the limits, until another source
+  /// comes while this one has no handshake.
   /// Throws std::bad_alloc.
   securing_queue& of(const std::shared_ptr<handshake_source>& source, const handshake_limits& limits = {},
-                     handshake_counters* counted = nullptr) {
+                     model_interface* model = nullptr, handshake_counters* counted = nullptr) {
     const key wanted{source.get(), counted};
     if (const auto found = queues_.find(wanted); found != queues_.end()) return *found->second;
     std::erase_if(queues_, [](const auto& other) { return other.second->is_idle(); });
-    return *queues_.emplace(wanted, std::make_unique<securing_queue>(loop_, source, limits, counted)).first->second;
+    return *queues_.emplace(wanted, std::make_unique<securing_queue>(loop_, source, limits, model, counted))
+                .first->second;
   }
 
  private:

@@ -32,16 +32,23 @@ void count_end(handshake_counters& in, error_code reason) noexcept {
 }
 
 securing_queue::securing_queue(event_loop& loop, std::shared_ptr<handshake_source> source,
-                               const handshake_limits& limits, handshake_counters* counted) noexcept
-    : work_item([](work_item& self) noexcept { static_cast<securing_queue&>(self).take_step(); }),
+                               const handshake_limits& limits, model_interface* model,
+                               handshake_counters* counted) noexcept
+    : work_item([](work_item& self) noexcept { static_cast<securing_queue&>(self).take_steps(); }),
       loop_(loop),
       source_(std::move(source)),
       limits_(limits),
+      model_(model),
+      most_aside_(model ? 2 * model->aside_threads() : 0),  // the next step of a thread does not wait for the loop
       counters_(counted ? *counted : own_counters_) {}
 
-void securing_queue::take_step() noexcept {
-  turn_list& next = begun_.empty() && has_room() ? new_ : begun_;
-  if (!next.empty()) {
+bool securing_queue::can_step() const noexcept {
+  return (!goes_aside() || aside_ < most_aside_) && (!begun_.empty() || (!new_.empty() && has_room()));
+}
+
+void securing_queue::take_steps() noexcept {
+  for (bool goes_on = can_step(); goes_on; goes_on = goes_aside() && can_step()) {
+    turn_list& next = begun_.empty() ? new_ : begun_;
     securing_stream& one = next.front();
     next.pop_front();
     one.take_step();
@@ -52,7 +59,7 @@ void securing_queue::take_step() noexcept {
 
 // Deferred work runs at the end of this turn; what it defers runs at the end of the next, which does not wait.
 void securing_queue::schedule() noexcept {
-  if (is_scheduled_ || (begun_.empty() && (new_.empty() || !has_room()))) return;
+  if (is_scheduled_ || !can_step()) return;
   is_scheduled_ = true;
   loop_.defer(*this);
 }
@@ -61,10 +68,7 @@ void securing_queue::finish_or_stop() noexcept {
   for (auto next = all_.begin(); next != all_.end();) {
     securing_stream& one = *next++;
     one.receive();
-    if (one.securing_turn_hook::is_linked()) {
-      one.securing_turn_hook::unlink();
-      one.take_step();
-    }
+    one.finish_step_here();
   }
   stop();
 }

@@ -5,6 +5,7 @@
 #include "../../base/work/work_item.hpp"
 #include "../engine/filter/handshake.hpp"
 #include "../loop/event_loop.hpp"
+#include "../loop/thread_model.hpp"
 #include "../options/listen_options.hpp"
 #include "handshake_figures.hpp"
 #include "securing_stream.hpp"
@@ -16,13 +17,15 @@
 
 namespace quintet {
 
-/// A step costs up to a millisecond, so there is one in each turn of the loop. Handshakes that have begun come first.
+/// A step costs up to a millisecond. Threads of the model compute it, a few steps at a time, so that those whose peer
+/// leaves still wait here; without such threads the loop does, one step a turn. Handshakes that have begun come first.
 /// Others wait while as many as allowed are in progress; they hold little memory, and leave when their peer does.
 class securing_queue final : private work_item {
  public:
-  /// `counted`: counters for this queue and others, which outlive it.
+  /// `model`: has threads for the steps, and outlives the loop; null: the loop computes them. `counted`: counters for
+  /// this queue and others, which outlive it.
   securing_queue(event_loop& loop, std::shared_ptr<handshake_source> source, const handshake_limits& limits,
-                 handshake_counters* counted = nullptr) noexcept;
+                 model_interface* model = nullptr, handshake_counters* counted = nullptr) noexcept;
 
   /// [loop] Takes as many steps as what has arrived allows, and stops all streams that are not done then; or all.
   void finish_or_stop() noexcept;
@@ -35,15 +38,20 @@ class securing_queue final : private work_item {
  private:
   friend securing_stream;
   [[nodiscard]] bool has_room() const noexcept { return in_progress_ < limits_.at_once; }
-  void take_step() noexcept;
+  [[nodiscard]] bool goes_aside() const noexcept { return most_aside_ > 0; }
+  [[nodiscard]] bool can_step() const noexcept;
+  void take_steps() noexcept;
   void schedule() noexcept;
 
   event_loop& loop_;
   const std::shared_ptr<handshake_source> source_;
   const handshake_limits limits_;
+  model_interface* const model_;
+  const unsigned most_aside_;  // steps; 0: the loop computes
   handshake_counters own_counters_;
   handshake_counters& counters_;
   std::size_t in_progress_ = 0;
+  unsigned aside_ = 0;  // steps
   bool is_scheduled_ = false;
   boost::intrusive::list<securing_stream, boost::intrusive::base_hook<securing_list_hook>,
                          boost::intrusive::constant_time_size<false>>

@@ -69,7 +69,7 @@ error_code securing_stream::set_reading(bool on) noexcept {
 void securing_stream::received(bytes arrived) noexcept try {
   incoming_.append(arrived);
   look_at_input();
-  if (!has_finished_ && securing_turn_hook::is_linked()) (void)set_reading(false);
+  if (!has_finished_ && is_waiting()) (void)set_reading(false);
 } catch (const std::bad_alloc&) {
   finish(make_error_code(boost::system::errc::not_enough_memory));
 }
@@ -109,7 +109,7 @@ void securing_stream::stay_plain() noexcept {
   finished({}, nullptr, {});
 }
 
-std::size_t securing_stream::most_waiting() const noexcept { return handshake_ ? most_incoming : most_of_first; }
+std::size_t securing_stream::most_waiting() const noexcept { return has_begun() ? most_incoming : most_of_first; }
 
 void securing_stream::receive() noexcept try {
   if (!is_detected()) return;
@@ -135,13 +135,13 @@ bool securing_stream::receive_some() {
 
 // A peer may send its last records, a request and a FIN together.
 void securing_stream::peer_ended(error_code how) noexcept {
-  if (!handshake_ || incoming_.empty() || how) return finish(how ? how : errc::end_of_stream);
+  if (!has_begun() || (incoming_.empty() && !aside_) || how) return finish(how ? how : errc::end_of_stream);
   has_ended_ = true;
 }
 
 void securing_stream::look_at_input() noexcept {
   if (has_ended_ || incoming_.size() >= most_waiting()) (void)set_reading(false);  // else each turn would report it
-  if (incoming_.empty() || securing_turn_hook::is_linked()) return;
+  if (incoming_.empty() || is_waiting()) return;
   if (!handshake_) {
     const auto first = queue_.source_->examine(incoming_);
     if (first.failed) return finish(first.failed);
@@ -160,7 +160,7 @@ void securing_stream::await_turn() noexcept {
 void securing_stream::take_step() noexcept try {
   if (!handshake_)
     if (const error_code gone = begin()) return finish(gone);
-  try_step();
+  queue_.goes_aside() ? send_aside() : step_here();
 } catch (const std::bad_alloc&) {
   finish(make_error_code(boost::system::errc::not_enough_memory));
 }
@@ -175,17 +175,69 @@ error_code securing_stream::begin() {
   return {};
 }
 
-void securing_stream::try_step() {
+void securing_stream::step_here() {
   const handshake::result r = handshake_->step(incoming_, outgoing_);
   incoming_.erase(0, r.consumed);
+  stepped(r, false);
+}
+
+// A listener ends, and what has arrived counts.
+void securing_stream::finish_step_here() noexcept try {
+  if (aside_) {
+    step_aside::work w = aside_->take_back();
+    if (w.has_run) {
+      returned(std::move(w));
+    } else {
+      take_over(w);
+      await_turn();
+    }
+  }
+  if (!securing_turn_hook::is_linked()) return;
+  securing_turn_hook::unlink();
+  if (!handshake_)
+    if (const error_code gone = begin()) return finish(gone);
+  step_here();
+} catch (const std::bad_alloc&) {
+  finish(make_error_code(boost::system::errc::not_enough_memory));
+}
+
+// The loop reads on, so it sees a peer that leaves.
+void securing_stream::send_aside() {
+  aside_ = new step_aside(queue_.loop_, *queue_.model_, *this,
+                          {.of = std::move(handshake_), .in = std::exchange(incoming_, {}), .out = {}});
+  ++queue_.aside_;
+}
+
+// Returns whether more has arrived meanwhile.
+bool securing_stream::take_over(step_aside::work& w) {
+  aside_ = nullptr;
+  --queue_.aside_;
+  handshake_ = std::move(w.of);
+  outgoing_ += w.out;
+  const bool has_more = !incoming_.empty();
+  incoming_.insert(0, w.in, w.done.consumed);
+  return has_more;
+}
+
+void securing_stream::returned(step_aside::work&& w) noexcept try {
+  const bool has_more = take_over(w);
+  queue_.schedule();  // before the end, which may forget an idle queue
+  stepped(w.done, has_more);
+} catch (const std::bad_alloc&) {
+  finish(make_error_code(boost::system::errc::not_enough_memory));
+}
+
+// `has_more`: more has arrived since the step began.
+void securing_stream::stepped(const handshake::result& r, bool has_more) {
   if (r.failed) return finish(r.failed);
   const bool is_sent = outgoing_.empty();
   if (!send()) return;
   if (r.is_done) return hand_over();
+  if (!is_sent && !outgoing_.empty()) start_timer();
+  if (has_more) return look_at_input();
   if (has_ended_) return finish(errc::end_of_stream);
   if (incoming_.size() >= most_incoming) return finish(errc::tls_bad_record);  // cannot be: records are shorter
   if (const error_code refused = set_reading(true)) return finish(refused);
-  if (!is_sent && !outgoing_.empty()) start_timer();
 }
 
 std::ptrdiff_t securing_stream::send_some(bytes records) noexcept {
@@ -217,8 +269,12 @@ void securing_stream::leave() noexcept {
   securing_turn_hook::unlink();
   cancel();
   (void)set_reading(false);
-  if (handshake_) --queue_.in_progress_;
+  if (has_begun()) --queue_.in_progress_;
   handshake_.reset();
+  if (aside_) {
+    --queue_.aside_;
+    std::exchange(aside_, nullptr)->abandon();
+  }
   queue_.schedule();
   queue_.loop_.defer(*this);  // the engine may be dispatching
 }

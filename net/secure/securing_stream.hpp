@@ -6,6 +6,7 @@
 #include "../engine/filter/carried_filter.hpp"
 #include "../engine/filter/handshake.hpp"
 #include "../loop/event_loop.hpp"
+#include "step_aside.hpp"
 
 #include <boost/intrusive/list.hpp>
 
@@ -33,7 +34,8 @@ class securing_stream : public event_channel,
                         public timer,
                         public work_item,
                         public securing_list_hook,
-                        public securing_turn_hook {
+                        public securing_turn_hook,
+                        private step_aside::owner {
  public:
   /// [loop] Begins to read the socket; the time limit begins.
   /// `may_be_plain`: a stream that does not begin as the source demands within the time limit is done, without a
@@ -72,8 +74,13 @@ class securing_stream : public event_channel,
   void look_at_input() noexcept;
   void await_turn() noexcept;
   void take_step() noexcept;
-  void try_step();
+  void finish_step_here() noexcept;
   [[nodiscard]] error_code begin();
+  void step_here();
+  void send_aside();
+  bool take_over(step_aside::work& w);
+  void returned(step_aside::work&& w) noexcept override;
+  void stepped(const handshake::result& r, bool has_more);
   [[nodiscard]] bool send() noexcept;
   void peer_ended(error_code how) noexcept;
   void start_timer() noexcept;
@@ -83,7 +90,10 @@ class securing_stream : public event_channel,
   void finish(error_code failed, std::unique_ptr<transport> carried = nullptr) noexcept;
 
   securing_queue& queue_;
-  std::unique_ptr<handshake> handshake_;  // null before the first record is whole
+  [[nodiscard]] bool has_begun() const noexcept { return handshake_ || aside_; }
+  [[nodiscard]] bool is_waiting() const noexcept { return securing_turn_hook::is_linked() || aside_; }
+  std::unique_ptr<handshake> handshake_;  // null before the first record is whole, and while a step is aside
+  step_aside* aside_ = nullptr;           // has the handshake meanwhile
   std::string incoming_, outgoing_;       // records that wait
   time_point deadline_{};
   int socket_ = -1;

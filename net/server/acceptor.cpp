@@ -65,8 +65,14 @@ class acceptor::secured_connection final : public securing_stream {
 };
 
 acceptor::acceptor(event_loop& loop, const accept_limits& limits, const memory_limits& memory,
-                   connection_limiter& limiter, const log_hook& log, admit_function admit)
-    : loop_(loop), limits_(limits), memory_(memory), limiter_(limiter), log_(log), admit_(std::move(admit)) {
+                   connection_limiter& limiter, const log_hook& log, admit_function admit, model_interface* model)
+    : loop_(loop),
+      limits_(limits),
+      memory_(memory),
+      limiter_(limiter),
+      log_(log),
+      admit_(std::move(admit)),
+      model_(model) {
   limiter_.attach(loop_, [this] { place_waiting(); });
 }
 
@@ -81,7 +87,8 @@ listener& acceptor::listen(const listen_options& options, bool shared) {
     offerer = std::make_shared<shm::segment_offerer>(options.shared_memory, limits_.max_connections);
   securing_queue* secured = nullptr;
   if (options.tls)
-    secured = secured_.emplace_back(std::make_unique<securing_queue>(loop_, options.tls, options.handshakes)).get();
+    secured =
+        secured_.emplace_back(std::make_unique<securing_queue>(loop_, options.tls, options.handshakes, model_)).get();
   const auto from = std::make_shared<const origin>(
       origin{options.socket.has_buffers(), std::move(offerer), options.may_connect, options.carry, options.proxy,
              networks_of(options.proxy), secured, options.tls_begins == tls_beginning::if_detected});

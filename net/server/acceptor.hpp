@@ -22,6 +22,7 @@ namespace quintet {
 namespace shm {
 class segment_offerer;
 }
+class model_interface;
 class securing_queue;
 
 /// Accepts while all limits allow it. Calls `admit` with the loop, a stream that `admit` then owns, and the permit. If
@@ -30,9 +31,10 @@ class acceptor final : private loop_member, private timer {
  public:
   using admit_function = std::function<void(event_loop& at, stream_handle&& stream, connection_permit permit)>;
 
-  /// The loop, `limiter` and `log` must outlive the acceptor.
+  /// `model`: has threads for handshakes; null: the loop computes them. The loop, the model, `limiter` and `log` must
+  /// outlive the acceptor.
   acceptor(event_loop& loop, const accept_limits& limits, const memory_limits& memory, connection_limiter& limiter,
-           const log_hook& log, admit_function admit);
+           const log_hook& log, admit_function admit, model_interface* model = nullptr);
   ~acceptor();
 
   /// [before run] Binds and listens at once. Throws as socket_services::listen().
@@ -97,6 +99,7 @@ class acceptor final : private loop_member, private timer {
   connection_limiter& limiter_;
   const log_hook& log_;
   admit_function admit_;
+  model_interface* const model_;
   std::vector<pending_connection> waiting_;
   boost::intrusive::list<proxy_reader, boost::intrusive::constant_time_size<false>> headers_;  // incomplete ones
   boost::intrusive::list<refused_connection, boost::intrusive::constant_time_size<false>> refused_ones_;

@@ -19,13 +19,14 @@
 namespace quintet {
 
 acceptor_group::acceptor_group(event_loop& main, std::vector<event_loop*> loops, const server_options& options,
-                               connection_limiter& limiter, acceptor::admit_function admit)
+                               connection_limiter& limiter, acceptor::admit_function admit, model_interface* model)
     : main_(main),
       loops_(std::move(loops)),
       options_(options),
       strategy_(options.advanced.accept),
       limiter_(limiter),
-      admit_(std::move(admit)) {
+      admit_(std::move(admit)),
+      model_(model) {
   resolve_strategy();
 }
 
@@ -68,7 +69,7 @@ acceptor& acceptor_group::on(event_loop& loop) {
   for (const auto& a : acceptors_)
     if (&a->loop() == &loop) return *a;
   return *acceptors_.emplace_back(
-      std::make_unique<acceptor>(loop, options_.accepting, options_.memory, limiter_, options_.log, admit_));
+      std::make_unique<acceptor>(loop, options_.accepting, options_.memory, limiter_, options_.log, admit_, model_));
 }
 
 listener& acceptor_group::listen_on(event_loop& loop, const listen_options& options, bool shared) {

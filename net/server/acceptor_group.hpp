@@ -16,9 +16,10 @@ namespace quintet {
 class acceptor_group {
  public:
   /// `loops`: the model's loops that can accept; may be empty. `admit` runs on the loop that has accepted the
-  /// connection. The loops, `options` and `limiter` must outlive the group. Throws config_error.
+  /// connection. `model`: as for the acceptor. The loops, the model, `options` and `limiter` must outlive the group.
+  /// Throws config_error.
   acceptor_group(event_loop& main, std::vector<event_loop*> loops, const server_options& options,
-                 connection_limiter& limiter, acceptor::admit_function admit);
+                 connection_limiter& limiter, acceptor::admit_function admit, model_interface* model = nullptr);
 
   /// [before run] Binds and listens at once; returns the address. Throws as socket_services::listen(), and
   /// config_error.
@@ -49,6 +50,7 @@ class acceptor_group {
   accept_strategy strategy_;
   connection_limiter& limiter_;
   const acceptor::admit_function admit_;
+  model_interface* const model_;
   std::vector<std::unique_ptr<acceptor>> acceptors_;
 };
 

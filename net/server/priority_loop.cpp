@@ -18,7 +18,8 @@ accept_limits limits_of(const server_options& o) {
 
 }  // namespace
 
-priority_loop::priority_loop(const server_options& options, connection_registry& all, acceptor::admit_function admit)
+priority_loop::priority_loop(const server_options& options, connection_registry& all, acceptor::admit_function admit,
+                             model_interface* model)
     : options_(options.advanced.priority),
       log_(options.log),
       busy_poll_(options.advanced.busy_poll),
@@ -26,11 +27,13 @@ priority_loop::priority_loop(const server_options& options, connection_registry&
       limiter_(limits_of(options)),
       loop_(make_engine(options.engine), clock::system(), {.tuning = options.advanced.loop}),
       reserve_(loop_, options_.reserve_descriptors, options_.reserve_memory),
-      accepts_(loop_, limits_of(options), options.memory, limiter_, log_,
-               [this](event_loop& at, stream_handle&& stream, connection_permit t) {
-                 reserve_.accepted();
-                 admit_(at, std::move(stream), std::move(t));
-               }) {
+      accepts_(
+          loop_, limits_of(options), options.memory, limiter_, log_,
+          [this](event_loop& at, stream_handle&& stream, connection_permit t) {
+            reserve_.accepted();
+            admit_(at, std::move(stream), std::move(t));
+          },
+          model) {
   if (options.advanced.heartbeat.is_on()) monitor_.emplace(loop_, all, options.advanced.heartbeat);
 }
 

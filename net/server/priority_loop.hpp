@@ -23,9 +23,11 @@ namespace quintet {
 /// connections, and a reserve to accept with when the process has used up its descriptors or memory.
 class priority_loop {
  public:
-  /// `admit` runs on this loop and owns the handle that it gets. `all`: the registry of the server's connections. The
-  /// registry and `options` must outlive this object. Throws as make_engine(), and std::bad_alloc.
-  priority_loop(const server_options& options, connection_registry& all, acceptor::admit_function admit);
+  /// `admit` runs on this loop and owns the handle that it gets. `all`: the registry of the server's connections.
+  /// `model`: as for the acceptor. The registry, `options` and the model must outlive this object. Throws as
+  /// make_engine(), and std::bad_alloc.
+  priority_loop(const server_options& options, connection_registry& all, acceptor::admit_function admit,
+                model_interface* model = nullptr);
   /// Stops and joins the thread, if it runs, and closes the remaining connections.
   ~priority_loop();
   priority_loop(const priority_loop&) = delete;

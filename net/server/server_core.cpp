@@ -50,12 +50,14 @@ server_core::server_core(server_options options, std::unique_ptr<model_interface
       owned_model_(std::move(model)),
       main_(make_main_engine(options_), *options_.time, {.tuning = options_.advanced.loop}),
       drain_tracker_(std::make_unique<drain_tracker>(main_)),
-      acceptors_(
-          std::make_unique<acceptor_group>(main_, model_.loops(), options_, *limiter_,
-                                           [this](event_loop& at, stream_handle&& stream, connection_permit permit) {
-                                             accepted(at, std::move(stream), std::move(permit));
-                                           })) {
+      acceptors_(std::make_unique<acceptor_group>(
+          main_, model_.loops(), options_, *limiter_,
+          [this](event_loop& at, stream_handle&& stream, connection_permit permit) {
+            accepted(at, std::move(stream), std::move(permit));
+          },
+          &model_)) {
   host_.loops = model_.loops();
+  host_.model = &model_;
   if (options_.advanced.loop.shared_memory) require_shared_memory(host_.loops);
   if (options_.advanced.rebalance.is_on()) begin_to_rebalance();
   if (wants_priority_loop()) make_priority_loop();
@@ -71,11 +73,13 @@ bool server_core::wants_priority_loop() const noexcept {
 }
 
 void server_core::make_priority_loop() {
-  priority_ = std::make_unique<priority_loop>(options_, host_.registry,
-                                              [this](event_loop& at, stream_handle&& stream, connection_permit permit) {
-                                                drain_tracker_->entered();
-                                                open_session(at, std::move(stream), std::move(permit));
-                                              });
+  priority_ = std::make_unique<priority_loop>(
+      options_, host_.registry,
+      [this](event_loop& at, stream_handle&& stream, connection_permit permit) {
+        drain_tracker_->entered();
+        open_session(at, std::move(stream), std::move(permit));
+      },
+      &model_);
   host_.priority_loop = &priority_->loop();
 }
 

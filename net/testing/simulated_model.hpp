@@ -30,7 +30,12 @@ class simulated_model {
     item.hand_off();
     sim_->offload(item);
   }
-  /// The optional functions of a thread_model.
+  /// The optional functions of a thread_model. Steps of handshakes are on the simulated pool, too.
+  void aside(work_item& item) noexcept {
+    item.hand_off();
+    sim_->offload(item);
+  }
+  [[nodiscard]] unsigned aside_threads() const noexcept { return pooled_ ? 1 : 0; }
   template <class F>
   void each_loop(F f) {
     for (event_loop* loop : loops_) f(*loop);

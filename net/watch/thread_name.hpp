@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../../base/error.hpp"
+#include "pinning.hpp"
 
 #include <pthread.h>
 
@@ -20,13 +21,14 @@ inline void name_this_thread(const std::string& name) noexcept {
   (void)::pthread_setname_np(::pthread_self(), name.substr(0, 15).c_str());
 }
 
-/// [any thread] Starts a thread with this name, which calls `f`. Throws boost::system::system_error with the name if
-/// the system refuses the thread.
+/// [any thread] Starts a thread with this name, which calls `f`, on any CPU if the caller is pinned. Throws
+/// boost::system::system_error with the name if the system refuses the thread.
 template <std::invocable F>
 [[nodiscard]] std::thread start_thread(const std::string& name, F f) {
   try {
-    return std::thread([name, f = std::move(f)]() mutable {
+    return std::thread([name, cpus = inherited_cpus(), f = std::move(f)]() mutable {
       name_this_thread(name);
+      cpus.use();
       f();
     });
   } catch (const std::system_error& refused) {

@@ -13,6 +13,7 @@ void validate(const thread_options& o) {
   require_value(o.loops >= 1, "loops", o.loops, "at least 1");
   validate(o.workers);
   require_value(o.helpers <= 4096, "helpers", o.helpers, "at most 4096");
+  require_value(o.handshakes <= 1024, "handshakes", o.handshakes, "at most 1024");
   validate(o.offload);
   require_value(o.max_threads >= 1, "max_threads", o.max_threads, "at least 1");
 }

@@ -60,9 +60,11 @@ struct offload_options {
 /// Each model uses some of these. All must be valid.
 struct thread_options {
   unsigned loops = std::max(1u, std::thread::hardware_concurrency());  ///< models 4 and 5: sub-reactors
-  worker_limits workers = {};      ///< model 3: `max` threads; model 5: `min` to `max`
-  offload_options offload = {};    ///< models 3 and 5: which batches go to these threads
-  unsigned helpers = 0;            ///< models 2 and 4: threads for the functions of offload(), else on their loop
+  worker_limits workers = {};    ///< model 3: `max` threads; model 5: `min` to `max`
+  offload_options offload = {};  ///< models 3 and 5: which batches go to these threads
+  unsigned helpers = 0;          ///< models 2 and 4: threads for the functions of offload(), else on their loop
+  /// At most so many threads compute TLS handshakes; they start when they are needed. 0: the loops compute them.
+  unsigned handshakes = std::clamp(std::thread::hardware_concurrency() / 2, 1u, 8u);
   std::size_t max_threads = 4096;  ///< model 1: threads, so open connections
 };
 

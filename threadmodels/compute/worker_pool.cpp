@@ -22,8 +22,8 @@ bool has_several_cpus() noexcept {
 
 }  // namespace
 
-worker_pool::worker_pool(const worker_limits& limits, duration threshold, starts when)
-    : limits_(limits), cost_limit_(threshold), policy_(limits) {
+worker_pool::worker_pool(const worker_limits& limits, duration threshold, starts when, const char* name)
+    : name_(name), limits_(limits), cost_limit_(threshold), policy_(limits) {
   if (when == starts::now) start();
 }
 
@@ -212,8 +212,8 @@ void worker_pool::start_worker() {
   const auto self = spare_.begin();
   workers_.splice(workers_.end(), spare_, self);
   try {
-    self->thread = start_thread("qnt-work-" + std::to_string(next_number_),
-                                [this, self, number = next_number_] { work(self, number); });
+    self->thread =
+        start_thread(name_ + std::to_string(next_number_), [this, self, number = next_number_] { work(self, number); });
   } catch (...) {
     spare_.splice(spare_.end(), workers_, self);
     throw;

@@ -84,8 +84,9 @@ class worker_pool {
 
   enum class starts : bool { now, later };
   /// Calls start(), unless told not to.
+  /// `name`: of the threads, before their number.
   explicit worker_pool(const worker_limits& limits, duration threshold = offload_options().threshold,
-                       starts when = starts::now);
+                       starts when = starts::now, const char* name = "qnt-work-");
   /// Calls stop().
   ~worker_pool();
   worker_pool(const worker_pool&) = delete;
@@ -148,6 +149,7 @@ class worker_pool {
   bool spin_for_work(std::unique_lock<thin_mutex>& lock, spin_budget& spin);
   [[nodiscard]] std::size_t available_count() const noexcept { return workers_.size() - idle_.size() - busy_; }
 
+  const char* const name_;
   const worker_limits limits_;
   const cost_limit cost_limit_;
   mutable thin_mutex mutex_;
