@@ -4,3 +4,4 @@
 
 #include "loop/asio.hpp"         // IWYU pragma: export
 #include "loop/asio_driver.hpp"  // IWYU pragma: export
+#include "loop/asio_wait.hpp"    // IWYU pragma: export

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // asio_echo: the echo of the budget as a program of Asio writes it: on asio_stream, and on Asio's own sockets.
 #include "budget.hpp"
+#include "plain_server.hpp"
 
 #include <quintet/net/asio_stream.hpp>
 
@@ -8,8 +9,6 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
@@ -59,38 +58,18 @@ boost::asio::awaitable<void> echo_by_awaitable(Stream s) {
   }
 }
 
-/// A server of Asio alone, for comparison. Ends when `stop()` was called.
-class plain_server {
- public:
-  explicit plain_server(bool awaits) : awaits_(awaits) { accept(); }
-  [[nodiscard]] std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
-  void run() { context_.run(); }
-  void stop() { context_.stop(); }
-
- private:
-  using tcp = boost::asio::ip::tcp;
-  void accept() {
-    acceptor_.async_accept([this](const boost::system::error_code& why, tcp::socket socket) {
-      if (why) return;
-      socket.set_option(tcp::no_delay(true));
-      if (awaits_)
-        boost::asio::co_spawn(context_, echo_by_awaitable(std::move(socket)), boost::asio::detached);
-      else
-        echo_by_callbacks(std::move(socket));
-      accept();
-    });
-  }
-  const bool awaits_;
-  boost::asio::io_context context_{1};
-  tcp::acceptor acceptor_{context_, tcp::endpoint(boost::asio::ip::address_v4::loopback(), 0)};
-};
+void start_callbacks(boost::asio::io_context&, plain_server::tcp::socket s) { echo_by_callbacks(std::move(s)); }
+void start_coroutine(boost::asio::io_context& in, plain_server::tcp::socket s) {
+  boost::asio::co_spawn(in, echo_by_awaitable(std::move(s)), boost::asio::detached);
+}
 
 }  // namespace
 
 int serve_asio_echo(const std::string& flavour, const config& with, const std::string& requests,
                     const std::string& connections) {
   const bool awaits = flavour.ends_with("_awaits");
-  if (flavour.starts_with("plain_")) return serve(plain_server(awaits), requests, connections);
+  if (flavour.starts_with("plain_"))
+    return serve(plain_server(awaits ? &start_coroutine : &start_callbacks), requests, connections);
   if (awaits) return serve(server(with, &echo_by_awaitable<asio_stream>), requests, connections);
   return serve(server(with, &echo_by_callbacks<asio_stream>), requests, connections);
 }

@@ -14,7 +14,8 @@ namespace {
 
 class inside_server {
  public:
-  explicit inside_server(const config& with) : server_(with, [](connection& c, bytes in) { c.write(in); }) {}
+  inside_server(int hint, const config& with)
+      : context_(hint), server_(with, [](connection& c, bytes in) { c.write(in); }) {}
   [[nodiscard]] std::uint16_t port() const { return server_.port(); }
   void run() {
     const asio_driver driver(server_, context_);
@@ -23,14 +24,16 @@ class inside_server {
   void stop() { server_.stop(); }
 
  private:
-  boost::asio::io_context context_{1};
+  boost::asio::io_context context_;
   server server_;
 };
 
 }  // namespace
 
-int serve_inside(const config& with, const std::string& requests, const std::string& connections) {
-  return serve(inside_server(with), requests, connections);
+int serve_inside(const std::string& flavour, const config& with, const std::string& requests,
+                 const std::string& connections) {
+  const int hint = flavour == "inside_unlocked" ? BOOST_ASIO_CONCURRENCY_HINT_UNSAFE : 1;
+  return serve(inside_server(hint, with), requests, connections);
 }
 
 }  // namespace quintet::budget

@@ -23,9 +23,10 @@ ROOTS = ('base', 'base/framing', 'net', 'threadmodels', 'bus')
 LAYERS = ('base/', 'net/', 'threadmodels/', 'bus/')
 # The headers that may include Asio. All others must not: Asio costs seconds for each source.
 FOR_ASIO = {'net/asio.hpp', 'net/connection_pool.hpp', 'net/client/connection_pool.hpp', 'net/engine/asio_wake_ups.hpp',
-            'net/loop/asio.hpp', 'net/loop/asio_guest.hpp', 'net/loop/asio_memory.hpp', 'net/loop/executor.hpp',
-            'net/asio_stream.hpp', 'net/asio_beast.hpp', *(f'net/connection/asio_{part}.hpp' for part in
-                                                           ('beast', 'offload', 'operation', 'session', 'stream'))}
+            'net/loop/asio.hpp', 'net/loop/asio_guest.hpp', 'net/loop/asio_memory.hpp', 'net/loop/asio_wait.hpp',
+            'net/loop/executor.hpp', 'net/asio_stream.hpp', 'net/asio_beast.hpp',
+            *(f'net/connection/asio_{part}.hpp' for part in
+              ('beast', 'messages', 'offload', 'operation', 'session', 'stream'))}
 ASIO = re.compile(r'^\s*#\s*include\s*<boost/asio', re.M)
 LIST = 'doc/reference.md'
 ROW = re.compile(r'^\| \[([\w/.]+)\]\(\.\./([\w/.]+)\) \| ([^|]+) \| ([^|]*)\|$')

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// room: sends a message to all its guests, each on the loop of its connection.
+// room: sends messages to all its guests, each on the loop of its connection, and several at once where they come fast.
 #pragma once
 
 #include <quintet/net/asio_beast.hpp>
@@ -7,12 +7,15 @@
 
 #include <boost/beast/websocket.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace example::websocket {
 
@@ -27,8 +30,8 @@ class guest : public std::enable_shared_from_this<guest> {
   explicit guest(socket_type socket) : socket_(std::move(socket)) { socket_.text(true); }
   [[nodiscard]] socket_type& socket() noexcept { return socket_; }
   [[nodiscard]] bool is_writing() const noexcept { return !waiting_.empty(); }
-  /// Sends a message after those that wait. A guest that does not read is closed.
-  void send(shared_text text);
+  /// Sends messages after those that wait. A guest that does not read is closed.
+  void send(const std::vector<shared_text>& texts);
 
  private:
   void send_next();
@@ -36,13 +39,12 @@ class guest : public std::enable_shared_from_this<guest> {
   std::deque<shared_text> waiting_;
 };
 
+/// Messages of one `merge_time` share a timer of each loop, and a send to each guest: many guests who talk at once
+/// would else cost a system call for each message and guest.
 class room {
  public:
-  struct member {
-    std::weak_ptr<guest> who;
-    quintet::loop_executor where;
-  };
-  /// A guest's place in the room, until it is destroyed.
+  static constexpr std::chrono::milliseconds merge_time{1};
+  /// A guest's place in the room, until it is destroyed, on the guest's loop.
   class place {
    public:
     place(room& in, const std::shared_ptr<guest>& who);
@@ -52,14 +54,21 @@ class room {
 
    private:
     room& in_;
-    std::list<member>::iterator at_;
+    quintet::event_loop& where_;
+    std::list<std::shared_ptr<guest>>::iterator at_;
   };
   /// [any thread]
   void send(std::string text);
 
  private:
+  struct loop_guests {
+    std::list<std::shared_ptr<guest>> all;  // changed on the loop, under the lock
+    std::vector<shared_text> news;          // under the lock; not empty: the timer runs
+  };
+  void deliver(quintet::event_loop& on);
+
   std::mutex mutex_;
-  std::list<member> members_;
+  std::map<quintet::event_loop*, loop_guests> loops_;  // those that have guests: only they surely live
 };
 
 }  // namespace example::websocket

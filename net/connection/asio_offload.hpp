@@ -6,10 +6,6 @@
 #include "asio_operation.hpp"
 #include "asio_port.hpp"
 
-#include <boost/asio/append.hpp>
-#include <boost/asio/associated_executor.hpp>
-#include <boost/asio/dispatch.hpp>
-
 #include <exception>
 #include <type_traits>
 #include <utility>
@@ -44,24 +40,16 @@ class asio_offload {
         : work_item(&item::compute),
           port_(port),
           function_(std::move(f)),
-          work_(boost::asio::prefer(boost::asio::get_associated_executor(handler, loop_executor(port.loop())),
-                                    boost::asio::execution::outstanding_work.tracked)),
+          work_(track_executor_of(handler, port.loop())),
           handler_(std::move(handler)) {}
 
    private:
     // An executor would keep an exception of the handler from the port.
     void complete() {
-      const loop_executor here(port_.loop());
-      Handler handler(std::move(handler_));
-      const bool runs_here = runs_on(boost::asio::get_associated_executor(handler, here), port_.loop());
-      const auto call = [&](auto... result) {
-        if (runs_here) return std::move(handler)(std::move(result)...);
-        boost::asio::dispatch(here, boost::asio::append(std::move(handler), std::move(result)...));
-      };
       if constexpr (is_void)
-        call(thrown_);
+        call_where_it_belongs(port_.loop(), std::move(handler_), thrown_);
       else
-        call(thrown_, std::move(result_));
+        call_where_it_belongs(port_.loop(), std::move(handler_), thrown_, std::move(result_));
     }
     // A model without a pool calls it within the function that begins the operation.
     static void compute(work_item& i) noexcept {
@@ -93,7 +81,7 @@ class asio_offload {
 
     asio_port& port_;
     F function_;
-    tracking_executor<boost::asio::associated_executor_t<Handler, loop_executor>> work_;
+    tracking_executor_of<Handler> work_;
     Handler handler_;
     std::exception_ptr thrown_;
     [[no_unique_address]] stored result_{};

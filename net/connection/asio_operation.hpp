@@ -13,7 +13,6 @@
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/error.hpp>
-#include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/prefer.hpp>
 #include <boost/asio/recycling_allocator.hpp>
@@ -31,24 +30,6 @@ namespace quintet::detail {
 inline error_code for_asio(const error_code& why) noexcept {
   return why == errc::end_of_stream ? error_code(boost::asio::error::eof) : why;
 }
-
-/// Returns whether functions of this executor run on the loop's thread, one after the other: then the loop calls them.
-template <class Executor>
-[[nodiscard]] bool runs_on(const Executor& executor, const event_loop& loop) noexcept {
-  if constexpr (std::is_same_v<Executor, loop_executor>) {
-    return &executor.loop() == &loop;
-  } else if constexpr (requires { executor.template target<loop_executor>(); }) {
-    const auto* const inner = executor.template target<loop_executor>();
-    return inner && &inner->loop() == &loop;
-  } else {
-    return false;
-  }
-}
-
-/// An executor that tells its context that a function will come.
-template <class Executor>
-using tracking_executor = std::decay_t<decltype(boost::asio::prefer(std::declval<const Executor&>(),
-                                                                    boost::asio::execution::outstanding_work.tracked))>;
 
 /// A completion handler that waits in a port_operation, or, if it is too large, in memory of its allocator.
 template <class Handler>

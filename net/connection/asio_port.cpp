@@ -26,6 +26,11 @@ constexpr unsigned most_at_once = 64;
 
 error_code aborted() noexcept { return system_error_code(ECANCELED); }
 
+// Whether a library on top of the stream has it.
+bool is_foreign(const boost::system::error_category& c) noexcept {
+  return c != boost::system::system_category() && c != boost::system::generic_category() && c != quintet_category();
+}
+
 std::size_t copy_to(const read_operation& to, bytes from) noexcept {
   std::size_t done = 0;
   for (const std::span<char> piece : to.used()) done += from.substr(done).copy(piece.data(), piece.size());
@@ -264,13 +269,10 @@ void asio_port::note_end_by(const std::exception_ptr& thrown, bool is_collected)
 // them of it, and so do they for what was cancelled at the end.
 bool asio_port::tells_end(const error_code& thrown, bool is_collected) const noexcept {
   if (told_ && thrown == told_) return true;
+  if (is_telling_ && thrown == errc::incomplete_message) return true;  // of a message_reader
   const bool is_over = has_ended() || is_closed();
   if (is_over && thrown == aborted()) return true;
-  const boost::system::error_category& category = thrown.category();
-  if (category == boost::system::system_category() || category == boost::system::generic_category() ||
-      category == quintet_category())
-    return false;
-  return is_over || is_telling_ || (is_collected && told_.failed());
+  return is_foreign(thrown.category()) && (is_over || is_telling_ || (is_collected && told_.failed()));
 }
 
 void asio_port::close_stream() noexcept {

@@ -19,7 +19,7 @@ class asio_memory : private boost::asio::detail::thread_context {
   asio_memory(const asio_memory&) = delete;
   asio_memory& operator=(const asio_memory&) = delete;
 
-#if BOOST_ASIO_VERSION >= 102600 && BOOST_ASIO_VERSION < 103100  // Boost 1.81 to 1.86
+#if BOOST_ASIO_VERSION >= 102600 && BOOST_ASIO_VERSION < 103500  // Boost 1.81 to 1.88
   class scope {
    public:
     /// [loop]

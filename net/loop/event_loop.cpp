@@ -179,7 +179,16 @@ bool event_loop::poll() {
   if (current_loop == this) return false;
   const scoped_current here(*this);
   if (sleep_.is_announced()) sleep_.end();
-  return turn(false);
+  if (!is_quiet_ || calls_.load(std::memory_order_relaxed) != 0) return turn(false);
+  fair_work_.begin_turn();
+  counters_.turns.add();
+  is_now_cached_ = false;
+  bool worked = engine_->poll(duration::zero());
+  worked |= expire_timers();
+  is_now_cached_ = false;
+  worked |= inbox_.run_all();
+  if (!is_quiet_) worked |= run_put_off();
+  return worked;
 }
 
 int event_loop::outside_wait::milliseconds() const noexcept { return system_call::to_milliseconds(longest); }
@@ -188,7 +197,8 @@ event_loop::outside_wait event_loop::wait_outside() {
   const scoped_current here(*this);
   is_now_cached_ = false;
   asio_guest* const guest = guest_.load(std::memory_order_acquire);
-  duration longest = longest_wait(!guest || !guest->poll());
+  const bool waits_for_engine = is_quiet_ && !guest && timers_.empty();
+  duration longest = waits_for_engine ? engine::forever : longest_wait(!guest || !guest->poll());
   const int descriptor = descriptor_of(*engine_);
   if ((guest && guest->active()) || descriptor < 0) longest = std::min(longest, guest_pause);
   if (!always_wake_) sleep_.announce(sleep_place::in_engine);  // then check, as in sleep_flag::sleep()

@@ -10,10 +10,15 @@
 #include "event_loop.hpp"
 #include "loop_log.hpp"
 
+#include <boost/asio/append.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/dispatch.hpp>
 #include <boost/asio/execution/blocking.hpp>
 #include <boost/asio/execution/context.hpp>
 #include <boost/asio/execution/executor.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/is_executor.hpp>
+#include <boost/asio/prefer.hpp>
 
 #include <cstddef>
 #include <type_traits>
@@ -116,4 +121,43 @@ class loop_executor {
   bool never_blocks_ = false;
 };
 
+namespace detail {
+
+/// Returns whether functions of this executor run on the loop's thread, one after the other: then the loop calls them.
+template <class Executor>
+[[nodiscard]] bool runs_on(const Executor& executor, const event_loop& loop) noexcept {
+  if constexpr (std::is_same_v<Executor, loop_executor>) {
+    return &executor.loop() == &loop;
+  } else if constexpr (requires { executor.template target<loop_executor>(); }) {
+    const auto* const inner = executor.template target<loop_executor>();
+    return inner && &inner->loop() == &loop;
+  } else {
+    return false;
+  }
+}
+
+/// An executor that tells its context that a function will come.
+template <class Executor>
+using tracking_executor = std::decay_t<decltype(boost::asio::prefer(std::declval<const Executor&>(),
+                                                                    boost::asio::execution::outstanding_work.tracked))>;
+
+/// Of the executor on which the handler wants to run.
+template <class Handler>
+using tracking_executor_of = tracking_executor<boost::asio::associated_executor_t<Handler, loop_executor>>;
+template <class Handler>
+[[nodiscard]] tracking_executor_of<Handler> track_executor_of(const Handler& handler, event_loop& loop) {
+  return boost::asio::prefer(boost::asio::get_associated_executor(handler, loop_executor(loop)),
+                             boost::asio::execution::outstanding_work.tracked);
+}
+
+/// [loop] Calls a completion handler, or passes it to its executor. May throw.
+template <class Handler, class... Results>
+void call_where_it_belongs(event_loop& loop, Handler handler, Results... results) {
+  const loop_executor here(loop);
+  if (runs_on(boost::asio::get_associated_executor(handler, here), loop))
+    return std::move(handler)(std::move(results)...);
+  boost::asio::dispatch(here, boost::asio::append(std::move(handler), std::move(results)...));
+}
+
+}  // namespace detail
 }  // namespace quintet
