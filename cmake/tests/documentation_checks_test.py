@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-"""documentation_checks_test: what check_errors, check_pages and check_threads find missing or wrong in small pages."""
+"""documentation_checks_test: what check_errors, check_pages, check_sentences and check_threads find missing
+or wrong in small pages."""
 import unittest
 
 import check_errors
 import check_pages
+import check_sentences
 import check_threads
 
 ERRORS = '''## Exceptions
@@ -89,6 +91,42 @@ class pages(unittest.TestCase):
         self.complains(['doc/b.md: no link'], {'doc/b.md': '# B\n\nFor readers.\n'})
         self.complains(['doc/b.md: no link'], {'doc/a.md': '# A\n\nFor readers.\n```\n[b](b.md)\n```\n',
                                                'doc/b.md': '# B\n\nFor [a](a.md).\n'})
+
+
+
+class sentences(unittest.TestCase):
+    LONG = 'word ' * 25 + 'end.'
+
+    def found(self, text):
+        return [(number, words) for _, number, words, _ in check_sentences.long_sentences({'doc/a.md': text})[1]]
+
+    def test_a_long_sentence(self):
+        self.assertEqual(self.found('# A\n\nIt waits.\n' + 'word ' * 24 + 'end.\n'), [])
+        self.assertEqual(self.found('# A\n\nIt waits.\n' + self.LONG + '\n'), [(3, 26)])
+        self.assertEqual(self.found('word ' * 12 + '\n' + 'word ' * 13 + '\nend.\n'), [(1, 26)])
+
+    def test_each_item_is_by_itself(self):
+        half = 'word ' * 13 + '\n'
+        self.assertEqual(self.found('- ' + half + '- ' + half + '1. ' + half + '\n' + half), [])
+        self.assertEqual(self.found('- ' + half + '  ' + half), [(1, 26)])
+        self.assertEqual(self.found(half + 'at least 1. ' + half), [])  # no item: it is in the middle of a line
+
+    def test_what_is_no_prose(self):
+        for text in ('# ' + self.LONG, '| ' + self.LONG + ' |', '```\n' + self.LONG + '\n```', '<!-- ' + self.LONG + '\n-->'):
+            self.assertEqual(self.found(text + '\n'), [])
+
+    def test_ends(self):
+        half = 'word ' * 12
+        self.assertEqual(self.found(half + '**end.** ' + half + '[end.](doc/a.md) `code` ' + half + '"end!" ' + half), [])
+        self.assertEqual(self.found(half + '`a. b` and ' + half), [(1, 27)])
+        self.assertEqual(self.found(half + '[one. two](a.md#b) ' + half + 'end'), [])
+
+    def test_shares(self):
+        def complains(name, short, share):
+            return list(check_sentences.complaints({name: self.LONG + ' It waits.' * short}, share))
+        self.assertEqual(complains('doc/a.md', 9, 0.1), [])
+        self.assertIn('1 of 9 sentences', complains('doc/a.md', 8, 0.1)[0])
+        self.assertIn('doc/tutorial/1_a.md:1: 26 words', complains('doc/tutorial/1_a.md', 9, 0.1)[0])
 
 
 THREADS = '''## Who may call what
