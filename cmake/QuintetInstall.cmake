@@ -72,7 +72,7 @@ foreach(package IN LISTS packages)
   install(FILES ${PROJECT_BINARY_DIR}/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 endforeach()
 
-install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documents OPTIONAL)
+install(FILES LICENSE README.md RELEASE_NOTES.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documents OPTIONAL)
 
 # quintet-bench finds its Python part beside itself, so both are in a folder of their own, and bin/ has a link.
 if(TARGET quintet_bench)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSL-1.0
 """check_packaging: what the packagings repeat of other files is the same there.
 
-1. The macros of base/version.hpp agree, and packaging/vcpkg and the tests of consumers name this version.
+1. The macros of base/version.hpp agree, and packaging/vcpkg, RELEASE_NOTES.md and the tests of consumers name this version.
 2. The recipe of Conan and the port of vcpkg set options that CMakeLists.txt or a module of cmake/ declares.
 3. The commands of packaging/Dockerfile are those that scripts/ci/fresh runs in a bare root, in the same folder.
 """
@@ -38,6 +38,8 @@ def check_version():
     expect(version, '.'.join(numbers), f'{path}: QUINTET_VERSION_STRING')
     path = 'packaging/vcpkg/quintet/vcpkg.json'
     expect(json.loads(read(path))['version'], version, f'{path}: version')
+    path = 'RELEASE_NOTES.md'
+    expect(first(r'^# Quintet ([0-9.]+): release notes$', read(path), path), version, f'{path}: version')
     for path in ('cmake/tests/consumer/CMakeLists.txt', 'doc/installing.md'):
         found = first(r'find_package\(quintet ([0-9.]+) REQUIRED\)', read(path), path)
         expect(found, '.'.join(numbers[:2]), f'{path}: find_package')

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-"""check_sentences [--list]: sentences of README.md and doc/ can be read once: few have more than 25 words.
+"""check_sentences [--list]: sentences of README.md, RELEASE_NOTES.md and doc/ can be read once: few have more than 25 words.
 
 Counts the prose: paragraphs and items of lists, without headings, tables and code in blocks. Of all sentences at most SHARE may be
-longer than MOST words. README.md and the pages that teach (TEACHING) have none. --list prints every long sentence."""
+longer than MOST words. The pages that teach (TEACHING) have none. --list prints every long sentence."""
 import fnmatch
 import pathlib
 import re
@@ -11,8 +11,8 @@ import sys
 
 MOST = 25
 SHARE = 0.03
-TEACHING = ('README.md', 'doc/README.md', 'doc/tutorial.md', 'doc/tutorial/*', 'doc/installing.md', 'doc/choosing.md', 'doc/models.md',
-            'doc/handlers.md', 'doc/coroutines.md', 'doc/connections.md', 'doc/limits.md', 'doc/errors.md', 'doc/tls.md', 'doc/releasing.md')
+TEACHING = ('README.md', 'RELEASE_NOTES.md', 'doc/README.md', 'doc/tutorial.md', 'doc/tutorial/*', 'doc/installing.md', 'doc/choosing.md',
+            'doc/models.md', 'doc/handlers.md', 'doc/coroutines.md', 'doc/connections.md', 'doc/limits.md', 'doc/errors.md', 'doc/tls.md', 'doc/releasing.md')
 NO_PROSE = re.compile(r'^```.*?^```[^\n]*|<!--.*?-->|^(?:#|\|)[^\n]*', re.MULTILINE | re.DOTALL)
 ITEM = re.compile(r'^(?:[-*]|\d+\.)\s+')
 LINK = re.compile(r'\[([^\]]*)\]\([^)]*\)')
@@ -69,7 +69,7 @@ def complaints(pages, share=SHARE):
 
 def main():
     root = pathlib.Path()
-    files = [root / 'README.md', *root.glob('doc/**/*.md')]
+    files = [root / 'README.md', root / 'RELEASE_NOTES.md', *root.glob('doc/**/*.md')]
     pages = {path.as_posix(): path.read_text(encoding='utf-8') for path in files}
     if '--list' in sys.argv:
         count, found = long_sentences(pages)

@@ -81,6 +81,9 @@ class pages(unittest.TestCase):
         self.complains([], {'doc/a.md': '# A\n\nFor readers.\n' + 'x\n' * 900})
         self.complains([], {'README.md': '[a](doc/a.md)\n' + 'x\n' * 109})
         self.complains(['111 lines'], {'README.md': '[a](doc/a.md)\n' + 'x\n' * 110})
+        readme = '[a](doc/a.md) [notes](RELEASE_NOTES.md)\n'
+        self.complains([], {'README.md': readme, 'RELEASE_NOTES.md': 'x\n' * 100})
+        self.complains(['RELEASE_NOTES.md: 101 lines'], {'README.md': readme, 'RELEASE_NOTES.md': 'x\n' * 101})
 
     def test_the_words_of_all_pages(self):
         files = {'README.md': '[a](doc/a.md) [b](examples/b.md)\n', 'examples/b.md': 'It does not count.\n'}

@@ -36,8 +36,8 @@ class Quintet(ConanFile):
         self.version = re.search(r'QUINTET_VERSION_STRING "([0-9.]+)"', text).group(1)
 
     def export_sources(self):
-        for pattern in ("CMakeLists.txt", "LICENSE", "README.md", "CHANGELOG.md", "cmake/*.cmake", "cmake/*.in", "base/*",
-                        "net/*", "threadmodels/*", "bus/*"):
+        for pattern in ("CMakeLists.txt", "LICENSE", "README.md", "RELEASE_NOTES.md", "CHANGELOG.md", "cmake/*.cmake",
+                        "cmake/*.in", "base/*", "net/*", "threadmodels/*", "bus/*"):
             copy(self, pattern, self._checkout(), self.export_sources_folder, excludes=("*/tests/*", "*/__pycache__/*"))
 
     def layout(self):
