@@ -3,7 +3,8 @@
 """check_packaging: what the packagings repeat of other files is the same there.
 
 1. The macros of base/version.hpp agree, and packaging/vcpkg, RELEASE_NOTES.md and the tests of consumers name this version.
-2. The recipe of Conan and the port of vcpkg set options that CMakeLists.txt or a module of cmake/ declares.
+2. The recipe of Conan and the port of vcpkg set options that CMakeLists.txt or a module of cmake/ declares, and the recipe has
+   the components of net/CMakeLists.txt.
 3. The commands of packaging/Dockerfile are those that scripts/ci/fresh runs in a bare root, in the same folder.
 """
 import json
@@ -59,6 +60,13 @@ def check_options():
         failures.append(f'packaging: {name} is not an option of CMakeLists.txt')
 
 
+def check_components():
+    declared = dict(re.findall(r'^set\(symbol_of_(\w+) (\w+)\)$', read('net/CMakeLists.txt'), re.MULTILINE))
+    path = 'packaging/conan/conanfile.py'
+    found = dict(re.findall(r'"(\w+)": "(_Z\w+)"', read(path)))
+    expect(found, declared, f'{path}: components')
+
+
 def check_dockerfile():
     path, fresh = 'packaging/Dockerfile', read('scripts/ci/fresh')
     text = read(path)
@@ -74,6 +82,7 @@ def check_dockerfile():
 
 check_version()
 check_options()
+check_components()
 check_dockerfile()
 for failure in failures:
     print(failure, file=sys.stderr)
