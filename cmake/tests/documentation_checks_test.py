@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-"""documentation_checks_test: what check_errors, check_pages, check_sentences and check_threads find missing
-or wrong in small pages."""
+"""documentation_checks_test: what check_commands, check_errors, check_pages, check_sentences and check_threads
+find missing or wrong in small pages."""
+import pathlib
+import tempfile
 import unittest
 
+import check_commands
 import check_errors
 import check_pages
 import check_sentences
@@ -130,6 +133,41 @@ class sentences(unittest.TestCase):
         self.assertEqual(complains('doc/a.md', 9, 0.1), [])
         self.assertIn('1 of 9 sentences', complains('doc/a.md', 8, 0.1)[0])
         self.assertIn('doc/tutorial/1_a.md:1: 26 words', complains('doc/tutorial/1_a.md', 9, 0.1)[0])
+
+
+
+class tool:
+    options = {'load': '"--size"', 'probe': ''}
+
+    def about_command(self, words):
+        wrong = [word for word in words[1:] if f'"{word}"' not in self.options[words[0]]]
+        return f'no option {wrong[0]}' if wrong else None
+
+
+class commands(unittest.TestCase):
+    def complains(self, expected, page):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            files = {'scripts/fuzz': '--seconds', 'examples/kv/main.cpp': '"--limit"', 'examples/common/a.cpp': '"--model"'}
+            for name, text in files.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text)
+            found = list(check_commands.complaints({'doc/a.md': page}, root, tool()))
+        self.assertEqual(len(found), len(expected), found)
+        for part, complaint in zip(expected, found):
+            self.assertIn(part, complaint)
+
+    def test_spans(self):
+        self.complains([], '`scripts/fuzz --seconds 5`, `quintet-bench load --size=8 --help`, `load --size 8`, `other --x`')
+        self.complains(['doc/a.md:2: scripts/fuzz has no option --second'], 'a\n`scripts/fuzz\n--second 5`')
+        self.complains(['no option --sizes', 'no option --x'], '`quintet-bench load --sizes 8` and `probe --x`')
+        self.complains([], '`quintet-bench load`s option `--sizes`; `scripts/gone --x`')  # check_docs says that it is gone
+
+    def test_blocks(self):
+        self.complains([], '```console\n$ build/dev/examples/kv --model x --limit 1 & curl --gone\nkv: --gone\n```\n')
+        self.complains(['doc/a.md:3: examples/kv has no option --most'], '```\nx\nbuild/dev/examples/kv --most 1\n```\n')
+        self.complains(['examples/kv has no option --most'], '```sh\nexamples/kv --model x \\\n  --most 1\n```\n')
+        self.complains([], '```cpp\n// scripts/fuzz --gone\n```\nscripts/fuzz --gone\n')
 
 
 THREADS = '''## Who may call what
