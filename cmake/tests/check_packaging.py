@@ -5,7 +5,8 @@
 1. The macros of base/version.hpp agree, and packaging/vcpkg, RELEASE_NOTES.md and the tests of consumers name this version.
 2. The recipe of Conan and the port of vcpkg set options that CMakeLists.txt or a module of cmake/ declares, and the recipe has
    the components of net/CMakeLists.txt.
-3. The commands of packaging/Dockerfile are those that scripts/ci/fresh runs in a bare root, in the same folder.
+3. The commands of packaging/Dockerfile are those that scripts/ci/fresh runs in a bare root, in the same folder;
+   Dockerfile.postgres compiles by the command of the tutorial.
 """
 import json
 import pathlib
@@ -80,10 +81,17 @@ def check_dockerfile():
     expect(release in releases.split(), True, f'{path}: {release} is a release of scripts/ci/fresh')
 
 
+def check_image():
+    command = r'^(?:RUN )?(g\+\+ .*examples/postgres.*\\\n.*-lcrypto)$'
+    path, page = 'packaging/Dockerfile.postgres', 'doc/tutorial/7_postgres.md'
+    expect(first(command, read(path), path), first(command, read(page), page), f'{path}: the command')
+
+
 check_version()
 check_options()
 check_components()
 check_dockerfile()
+check_image()
 for failure in failures:
     print(failure, file=sys.stderr)
 sys.exit(bool(failures))
