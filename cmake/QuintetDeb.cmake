@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
-# QuintetDeb: Debian packages of the components library, development and tools, by `cpack`. scripts/package sets what
-# this file needs: a prefix of /usr, shared libraries and the QUINTET_DEB_... variables.
+# QuintetDeb: Debian packages of the components library, development and, with quintet-bench, tools, by `cpack`.
+# scripts/package sets what this file needs: a prefix of /usr, shared libraries and the QUINTET_DEB_... variables.
 set(QUINTET_DEB_REVISION "1" CACHE STRING "Revision of the packages: what stands after the version and a hyphen")
 set(QUINTET_DEB_MAINTAINER "" CACHE STRING "Maintainer of the packages: Name <address>")
 set(QUINTET_DEB_BOOST "" CACHE STRING "The package with Boost's headers that the library was compiled with")
@@ -10,8 +10,8 @@ foreach(name QUINTET_DEB_MAINTAINER QUINTET_DEB_BOOST QUINTET_DEB_DATE)
     message(FATAL_ERROR "QUINTET_DEB needs ${name}; scripts/package sets it.")
   endif()
 endforeach()
-if(NOT BUILD_SHARED_LIBS OR NOT TARGET quintet_bench)
-  message(FATAL_ERROR "QUINTET_DEB needs BUILD_SHARED_LIBS=ON and QUINTET_BENCHMARKS=ON; scripts/package sets them.")
+if(NOT BUILD_SHARED_LIBS)
+  message(FATAL_ERROR "QUINTET_DEB needs BUILD_SHARED_LIBS=ON; scripts/package sets it.")
 endif()
 
 get_target_property(soversion quintet_base SOVERSION)
@@ -27,7 +27,10 @@ set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # CPack would put it before the descr
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGING_INSTALL_PREFIX ${CMAKE_INSTALL_PREFIX})
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
-set(CPACK_COMPONENTS_ALL library development tools)  # `documents` is for other systems: Debian has rules of its own
+set(CPACK_COMPONENTS_ALL library development)  # `documents` is for other systems: Debian has rules of its own
+if(TARGET quintet_bench)
+  list(APPEND CPACK_COMPONENTS_ALL tools)
+endif()
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_GROUPING IGNORE)  # one package for each component
 set(CPACK_STRIP_FILES ON)
@@ -97,7 +100,9 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
     install(FILES ${deb_dir}/${package} DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides COMPONENT ${component})
   endif()
 endforeach()
-quintet_compress(${PROJECT_SOURCE_DIR}/packaging/deb/tools/quintet-bench.1 ${deb_dir}/quintet-bench.1.gz)
-install(FILES ${deb_dir}/quintet-bench.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
+if(TARGET quintet_bench)
+  quintet_compress(${PROJECT_SOURCE_DIR}/packaging/deb/tools/quintet-bench.1 ${deb_dir}/quintet-bench.1.gz)
+  install(FILES ${deb_dir}/quintet-bench.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
+endif()
 
 include(CPack)

@@ -54,6 +54,10 @@ endforeach()
 if(QUINTET_ENGINE_URING AND NOT BUILD_SHARED_LIBS)
   string(APPEND QUINTET_PC_LIBS " -luring")
 endif()
+set(QUINTET_PC_OPENSSL "")  # a program with shared libraries needs neither its headers nor its libraries
+if(NOT BUILD_SHARED_LIBS)
+  set(QUINTET_PC_OPENSSL ", openssl >= 3.0")
+endif()
 set(QUINTET_PC_DEFINITIONS "")
 get_target_property(definitions quintet_net INTERFACE_COMPILE_DEFINITIONS)
 if("QUINTET_NO_RTTI" IN_LIST definitions)
@@ -72,7 +76,7 @@ foreach(package IN LISTS packages)
   install(FILES ${PROJECT_BINARY_DIR}/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 endforeach()
 
-install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documents OPTIONAL)
+install(FILES LICENSE README.md RELEASE_NOTES.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documents OPTIONAL)
 
 # quintet-bench finds its Python part beside itself, so both are in a folder of their own, and bin/ has a link.
 if(TARGET quintet_bench)

@@ -32,7 +32,7 @@ quintet::awaitable<> session(quintet::stream& s) {
   if (!name) co_return;
   s.write("hello " + std::string(*name));
   while (const auto query = co_await s.read_until("\n", 4096)) {
-    const auto primes = co_await s.offload([&] { return primes_below(*query); });  // on the pool, if the model has one
+    const auto primes = co_await s.offload([&] { return primes_below(*query); });
     for (const auto prime : primes) {
       s.write(std::to_string(prime) + "\n");
       const bool has_room = co_await s.until_writable();  // waits while the client does not read

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check_docs <compiler> <include directory>: in README.md, doc/ and the list of examples, every piece of C++ compiles, every
+# check_docs <compiler> <include directory>: in README.md, RELEASE_NOTES.md, doc/ and others, every piece of C++ compiles, every
 # link and path has a target, every errc and variable of the environment is explained, and quotations from files are exact.
 # shellcheck disable=SC2016
 set -euo pipefail
@@ -7,7 +7,7 @@ compiler=$1 include=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
-documents=(README.md examples/README.md)
+documents=(README.md RELEASE_NOTES.md CHANGELOG.md SECURITY.md examples/README.md)
 while IFS= read -r file; do documents+=("$file"); done < <(find doc -name '*.md' | sort)
 
 # A piece with an #include is a file of its own. The other pieces of a document share one namespace; all documents share

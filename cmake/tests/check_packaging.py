@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: BSL-1.0
 """check_packaging: what the packagings repeat of other files is the same there.
 
-1. The macros of base/version.hpp agree, and packaging/vcpkg and the tests of consumers name this version.
-2. The recipe of Conan and the port of vcpkg set options that CMakeLists.txt or a module of cmake/ declares.
-3. The commands of packaging/Dockerfile are those that scripts/ci/fresh runs in a bare root, in the same folder.
+1. The macros of base/version.hpp agree, and packaging/vcpkg, RELEASE_NOTES.md and the tests of consumers name this version.
+2. The recipe of Conan and the port of vcpkg set options that CMakeLists.txt or a module of cmake/ declares, and the recipe has
+   the components of net/CMakeLists.txt.
+3. The commands of packaging/Dockerfile are those that scripts/ci/fresh runs in a bare root, in the same folder;
+   Dockerfile.postgres compiles by the command of the tutorial.
 """
 import json
 import pathlib
@@ -38,6 +40,8 @@ def check_version():
     expect(version, '.'.join(numbers), f'{path}: QUINTET_VERSION_STRING')
     path = 'packaging/vcpkg/quintet/vcpkg.json'
     expect(json.loads(read(path))['version'], version, f'{path}: version')
+    path = 'RELEASE_NOTES.md'
+    expect(first(r'^# Quintet ([0-9.]+): release notes$', read(path), path), version, f'{path}: version')
     for path in ('cmake/tests/consumer/CMakeLists.txt', 'doc/installing.md'):
         found = first(r'find_package\(quintet ([0-9.]+) REQUIRED\)', read(path), path)
         expect(found, '.'.join(numbers[:2]), f'{path}: find_package')
@@ -57,6 +61,13 @@ def check_options():
         failures.append(f'packaging: {name} is not an option of CMakeLists.txt')
 
 
+def check_components():
+    declared = dict(re.findall(r'^set\(symbol_of_(\w+) (\w+)\)$', read('net/CMakeLists.txt'), re.MULTILINE))
+    path = 'packaging/conan/conanfile.py'
+    found = dict(re.findall(r'"(\w+)": "(_Z\w+)"', read(path)))
+    expect(found, declared, f'{path}: components')
+
+
 def check_dockerfile():
     path, fresh = 'packaging/Dockerfile', read('scripts/ci/fresh')
     text = read(path)
@@ -70,9 +81,17 @@ def check_dockerfile():
     expect(release in releases.split(), True, f'{path}: {release} is a release of scripts/ci/fresh')
 
 
+def check_image():
+    command = r'^(?:RUN )?(g\+\+ .*examples/postgres.*\\\n.*-lcrypto)$'
+    path, page = 'packaging/Dockerfile.postgres', 'doc/tutorial/7_postgres.md'
+    expect(first(command, read(path), path), first(command, read(page), page), f'{path}: the command')
+
+
 check_version()
 check_options()
+check_components()
 check_dockerfile()
+check_image()
 for failure in failures:
     print(failure, file=sys.stderr)
 sys.exit(bool(failures))

@@ -29,7 +29,7 @@ if found=$(grep -d skip -nE '(\(|if |! )(step|attempt) .*(\|\||&&|; then)' .ci/r
 fi
 
 # A wrong option must be refused before anything is installed or built.
-for script in scripts/test scripts/compare scripts/package scripts/ci/abi; do
+for script in scripts/test scripts/compare scripts/package scripts/release scripts/ci/abi; do
   status=0
   said=$("$script" --no-such-option 2>&1) || status=$?
   if ((status != 2)) || [[ $said != *--no-such-option* ]]; then

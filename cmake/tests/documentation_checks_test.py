@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-"""documentation_checks_test: what check_errors, check_pages and check_threads find missing or wrong in small pages."""
+"""documentation_checks_test: what check_commands, check_errors, check_pages, check_sentences and check_threads
+find missing or wrong in small pages."""
+import pathlib
+import tempfile
 import unittest
 
+import check_commands
 import check_errors
 import check_pages
+import check_sentences
 import check_threads
 
 ERRORS = '''## Exceptions
@@ -79,6 +84,9 @@ class pages(unittest.TestCase):
         self.complains([], {'doc/a.md': '# A\n\nFor readers.\n' + 'x\n' * 900})
         self.complains([], {'README.md': '[a](doc/a.md)\n' + 'x\n' * 109})
         self.complains(['111 lines'], {'README.md': '[a](doc/a.md)\n' + 'x\n' * 110})
+        readme = '[a](doc/a.md) [notes](RELEASE_NOTES.md)\n'
+        self.complains([], {'README.md': readme, 'RELEASE_NOTES.md': 'x\n' * 100})
+        self.complains(['RELEASE_NOTES.md: 101 lines'], {'README.md': readme, 'RELEASE_NOTES.md': 'x\n' * 101})
 
     def test_the_words_of_all_pages(self):
         files = {'README.md': '[a](doc/a.md) [b](examples/b.md)\n', 'examples/b.md': 'It does not count.\n'}
@@ -89,6 +97,77 @@ class pages(unittest.TestCase):
         self.complains(['doc/b.md: no link'], {'doc/b.md': '# B\n\nFor readers.\n'})
         self.complains(['doc/b.md: no link'], {'doc/a.md': '# A\n\nFor readers.\n```\n[b](b.md)\n```\n',
                                                'doc/b.md': '# B\n\nFor [a](a.md).\n'})
+
+
+
+class sentences(unittest.TestCase):
+    LONG = 'word ' * 25 + 'end.'
+
+    def found(self, text):
+        return [(number, words) for _, number, words, _ in check_sentences.long_sentences({'doc/a.md': text})[1]]
+
+    def test_a_long_sentence(self):
+        self.assertEqual(self.found('# A\n\nIt waits.\n' + 'word ' * 24 + 'end.\n'), [])
+        self.assertEqual(self.found('# A\n\nIt waits.\n' + self.LONG + '\n'), [(3, 26)])
+        self.assertEqual(self.found('word ' * 12 + '\n' + 'word ' * 13 + '\nend.\n'), [(1, 26)])
+
+    def test_each_item_is_by_itself(self):
+        half = 'word ' * 13 + '\n'
+        self.assertEqual(self.found('- ' + half + '- ' + half + '1. ' + half + '\n' + half), [])
+        self.assertEqual(self.found('- ' + half + '  ' + half), [(1, 26)])
+        self.assertEqual(self.found(half + 'at least 1. ' + half), [])  # no item: it is in the middle of a line
+
+    def test_what_is_no_prose(self):
+        for text in ('# ' + self.LONG, '| ' + self.LONG + ' |', '```\n' + self.LONG + '\n```', '<!-- ' + self.LONG + '\n-->'):
+            self.assertEqual(self.found(text + '\n'), [])
+
+    def test_ends(self):
+        half = 'word ' * 12
+        self.assertEqual(self.found(half + '**end.** ' + half + '[end.](doc/a.md) `code` ' + half + '"end!" ' + half), [])
+        self.assertEqual(self.found(half + '`a. b` and ' + half), [(1, 27)])
+        self.assertEqual(self.found(half + '[one. two](a.md#b) ' + half + 'end'), [])
+
+    def test_shares(self):
+        def complains(name, short, share):
+            return list(check_sentences.complaints({name: self.LONG + ' It waits.' * short}, share))
+        self.assertEqual(complains('doc/a.md', 9, 0.1), [])
+        self.assertIn('1 of 9 sentences', complains('doc/a.md', 8, 0.1)[0])
+        self.assertIn('doc/tutorial/1_a.md:1: 26 words', complains('doc/tutorial/1_a.md', 9, 0.1)[0])
+
+
+
+class tool:
+    options = {'load': '"--size"', 'probe': ''}
+
+    def about_command(self, words):
+        wrong = [word for word in words[1:] if f'"{word}"' not in self.options[words[0]]]
+        return f'no option {wrong[0]}' if wrong else None
+
+
+class commands(unittest.TestCase):
+    def complains(self, expected, page):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            files = {'scripts/fuzz': '--seconds', 'examples/kv/main.cpp': '"--limit"', 'examples/common/a.cpp': '"--model"'}
+            for name, text in files.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text)
+            found = list(check_commands.complaints({'doc/a.md': page}, root, tool()))
+        self.assertEqual(len(found), len(expected), found)
+        for part, complaint in zip(expected, found):
+            self.assertIn(part, complaint)
+
+    def test_spans(self):
+        self.complains([], '`scripts/fuzz --seconds 5`, `quintet-bench load --size=8 --help`, `load --size 8`, `other --x`')
+        self.complains(['doc/a.md:2: scripts/fuzz has no option --second'], 'a\n`scripts/fuzz\n--second 5`')
+        self.complains(['no option --sizes', 'no option --x'], '`quintet-bench load --sizes 8` and `probe --x`')
+        self.complains([], '`quintet-bench load`s option `--sizes`; `scripts/gone --x`')  # check_docs says that it is gone
+
+    def test_blocks(self):
+        self.complains([], '```console\n$ build/dev/examples/kv --model x --limit 1 & curl --gone\nkv: --gone\n```\n')
+        self.complains(['doc/a.md:3: examples/kv has no option --most'], '```\nx\nbuild/dev/examples/kv --most 1\n```\n')
+        self.complains(['examples/kv has no option --most'], '```sh\nexamples/kv --model x \\\n  --most 1\n```\n')
+        self.complains([], '```cpp\n// scripts/fuzz --gone\n```\nscripts/fuzz --gone\n')
 
 
 THREADS = '''## Who may call what

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSL-1.0
 """Conan recipe of this checkout: conan create packaging/conan
 
-scripts/ci/conan tests it with wrappers of the system's Boost, xxHash and liburing (packaging/conan/system), static and
-shared. It is untested with the packages of Conan Center.
+scripts/ci/conan tests it with wrappers of the system's Boost, xxHash, liburing and OpenSSL (packaging/conan/system), static
+and shared. It is untested with the packages of Conan Center.
 """
 import os
 import re
@@ -23,8 +23,9 @@ class Quintet(ConanFile):
     topics = ("server", "network", "asio", "epoll", "io_uring", "threads")
     package_type = "library"
     settings = "os", "compiler", "build_type", "arch"
-    options = {"shared": [True, False], "fPIC": [True, False], "with_uring": [True, False], "affinity_guard": [True, False]}
-    default_options = {"shared": False, "fPIC": True, "with_uring": True, "affinity_guard": False,
+    options = {"shared": [True, False], "fPIC": [True, False], "with_uring": [True, False], "with_tls": [True, False],
+               "affinity_guard": [True, False]}
+    default_options = {"shared": False, "fPIC": True, "with_uring": True, "with_tls": True, "affinity_guard": False,
                        "boost/*:header_only": True}
     implements = ["auto_shared_fpic"]
 
@@ -36,8 +37,8 @@ class Quintet(ConanFile):
         self.version = re.search(r'QUINTET_VERSION_STRING "([0-9.]+)"', text).group(1)
 
     def export_sources(self):
-        for pattern in ("CMakeLists.txt", "LICENSE", "README.md", "CHANGELOG.md", "cmake/*.cmake", "cmake/*.in", "base/*",
-                        "net/*", "threadmodels/*", "bus/*"):
+        for pattern in ("CMakeLists.txt", "LICENSE", "README.md", "RELEASE_NOTES.md", "CHANGELOG.md", "cmake/*.cmake",
+                        "cmake/*.in", "base/*", "net/*", "threadmodels/*", "bus/*"):
             copy(self, pattern, self._checkout(), self.export_sources_folder, excludes=("*/tests/*", "*/__pycache__/*"))
 
     def layout(self):
@@ -48,6 +49,8 @@ class Quintet(ConanFile):
         self.requires("xxhash/[>=0.8 <1]", libs=False)  # a header, for one source
         if self.options.with_uring:
             self.requires("liburing/[>=2.3]")
+        if self.options.with_tls:
+            self.requires("openssl/[>=3.0 <4]")
 
     def validate(self):
         if self.settings.os != "Linux":
@@ -60,6 +63,8 @@ class Quintet(ConanFile):
             toolchain.cache_variables[f"QUINTET_{name}"] = False
         toolchain.cache_variables["QUINTET_INSTALL"] = True
         toolchain.cache_variables["QUINTET_ENGINE_URING"] = bool(self.options.with_uring)
+        if not self.options.with_tls:  # the system's OpenSSL would be found
+            toolchain.cache_variables["CMAKE_DISABLE_FIND_PACKAGE_OpenSSL"] = True
         toolchain.cache_variables["QUINTET_AFFINITY_GUARD"] = bool(self.options.affinity_guard)
         toolchain.generate()
         CMakeDeps(self).generate()
@@ -83,6 +88,8 @@ class Quintet(ConanFile):
                  "bus": ["threadmodels"], "testing": ["net"]}
         if self.options.with_uring:
             needs["net"].append("liburing::liburing")
+        if self.options.with_tls:
+            needs["tls"] = ["net", "openssl::ssl", "openssl::crypto"]
         for name, requires in needs.items():
             part = self.cpp_info.components[name]
             part.set_property("cmake_target_name", f"quintet::{name}")
@@ -91,7 +98,15 @@ class Quintet(ConanFile):
             part.system_libs = ["pthread"]
         if self.options.affinity_guard:
             self.cpp_info.components["net"].defines = ["QUINTET_AFFINITY_GUARD"]
+        # The components of net/CMakeLists.txt: only a program that names them takes their objects from a static library.
+        for name, symbol in {"asio_engine": "_ZN7quintet16make_asio_engineEv",
+                             "rebalancer": "_ZN7quintet15make_rebalancerERKNS_14balanced_loopsE"}.items():
+            part = self.cpp_info.components[name]
+            part.set_property("cmake_target_name", f"quintet::{name}")
+            part.requires = ["net"]
+            part.libdirs = part.includedirs = []
+            part.exelinkflags = part.sharedlinkflags = [f"-Wl,--undefined={symbol}"]
         whole = self.cpp_info.components["quintet"]
         whole.set_property("cmake_target_name", "quintet::quintet")
         whole.set_property("pkg_config_name", "quintet")
-        whole.requires = ["threadmodels"]
+        whole.requires = ["threadmodels", "asio_engine", "rebalancer"]

@@ -19,6 +19,14 @@ class System(ConanFile):
             self.cpp_info.components["headers"].set_property("cmake_target_name", "Boost::headers")
             self.cpp_info.components["headers"].includedirs = []
             self.cpp_info.components["headers"].libdirs = []
+        if self.name == "openssl":
+            self.cpp_info.set_property("cmake_file_name", "OpenSSL")
+            for name, target in (("crypto", "Crypto"), ("ssl", "SSL")):
+                part = self.cpp_info.components[name]
+                part.set_property("cmake_target_name", f"OpenSSL::{target}")
+                part.includedirs = part.libdirs = []
+                part.system_libs = [name]
+            self.cpp_info.components["ssl"].requires = ["crypto"]
         if self.name == "liburing":
             self.cpp_info.set_property("cmake_target_name", "liburing::liburing")
             self.cpp_info.system_libs = ["uring"]

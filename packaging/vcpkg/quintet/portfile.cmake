@@ -3,7 +3,8 @@
 # UNTESTED: vcpkg could not be had where this port was written.
 get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 
-vcpkg_check_features(OUT_FEATURE_OPTIONS feature_options FEATURES uring QUINTET_ENGINE_URING)
+vcpkg_check_features(OUT_FEATURE_OPTIONS feature_options FEATURES uring QUINTET_ENGINE_URING
+  INVERTED_FEATURES tls CMAKE_DISABLE_FIND_PACKAGE_OpenSSL)
 vcpkg_cmake_configure(
   SOURCE_PATH "${SOURCE_PATH}"
   OPTIONS
