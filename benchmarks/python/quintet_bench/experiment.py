@@ -12,7 +12,7 @@ from .build import Build
 from .demands import Verdict, demand, exit_status, status_of, tempered
 from .foreign import add_example_options
 from .measuring import add_measuring_options, add_server_options, run_plan, run_probes, settings_of
-from .options import Parser, number_in, one_of, parse_range
+from .options import Parser, number_in, one_of
 from .plan import Settings, UsualRuns
 from .results import Document, Result, Sample, summarise, write_results
 from .runner import Measure, measure_load
@@ -32,10 +32,7 @@ def shared_option(name: str, build: Build) -> tuple[Callable[[str], Any], str, A
         "--engine": (build.engine, f"I/O engine: {', '.join(build.engines)} (default: automatic)", "automatic"),
         "--accept": (one_of(*build.accept), f"one of {', '.join(build.accept)} (default: reuse_port)", "reuse_port"),
         "--connections": (number_in(1, 20_000), "concurrent connections (default: by workload)", None),
-        "--loops": (number_in(1, 1024), "loops, threads or workers of the server (default: its CPUs)", None),
-        "--workers": (parse_range, "MIN..MAX workers of models 3 and 5 (default: 1..4)", "1..4"),
-        "--count": (one_of("instructions"), "instructions: count those of each server in user space with callgrind, instead of "
-                    "time", None)}
+        "--loops": (number_in(1, 1024), "loops, threads or workers of the server (default: its CPUs)", None)}
     return options[name]
 
 

@@ -137,6 +137,8 @@ def options(parser: Parser, build: Build) -> None:
     parser.option("--workloads", list_of(workload), "the same")
     parser.option("--peers", list_of(peer), f"comma-separated: {', '.join(build.peers)} (default: all with one thread); epoll, "
                   "the reference, is always included")
+    parser.option("--count", one_of("instructions"), "instructions: count those of each server in user space with callgrind, "
+                  "instead of time")
     parser.flag("--no-counters", "do not count system calls")
 
 
@@ -174,5 +176,5 @@ def plan(arguments: argparse.Namespace, build: Build) -> list[Plan]:
 
 EXPERIMENT = Experiment(
     "peers", UsualRuns(5, 0.5, 0.1), UsualRuns(3, 0.2, 0.1), plan, compose, table, "demands", options,
-    shared=("--model", "--count", "--connections"), programs=("kv",),
+    shared=("--model", "--connections"), programs=("kv",),
     examples=("--json peers.json", "--workload pipeline --peers asio,libuv", "--count instructions", "--workload kv"))
