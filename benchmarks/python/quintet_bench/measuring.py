@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import strace
 from .build import Build
 from .errors import UsageError
 from .machine import Environment, read_text
@@ -118,13 +117,10 @@ def run_probes(command: str, s: Settings, build: Build, kinds: Sequence[tuple[st
 def run_plan(command: str, s: Settings, build: Build, measure: Measure = measure_load) -> Document:
     """Performs all runs, one after the other. Ctrl-C ends them and keeps the results so far. The counts of the counting pass
     are copied to every round of their combination; a failed pass leaves None."""
-    no_counter = build.call_counter or ("only strace counts them for this client" if s.by_strace else None)
-    s.by_strace = s.counters and no_counter is not None and strace.obstacle() is None
-    obstacle = f"{no_counter}; {strace.obstacle()}" if s.counters and no_counter and not s.by_strace else None
-    counters = ("left out" if not s.counters else f"not measured: {obstacle}" if obstacle else
-                f"{'by strace, in ' if s.by_strace else ''}one separate pass for each combination, the same in all its rounds")
-    if obstacle:
-        print(f"System calls are not counted: {obstacle}.", file=sys.stderr)
+    counters = ("left out" if not s.counters else f"not measured: {build.call_counter}" if build.call_counter else
+                "one separate pass for each combination, the same in all its rounds")
+    if s.counters and build.call_counter:
+        print(f"System calls are not counted: {build.call_counter}.", file=sys.stderr)
         s.counters = False
     plan, done = make_plan(s), list[tuple[Run, Result]]()
     print(f"{len(plan)} runs, about {math.ceil(expected_s(s, plan))} s; order by seed {s.seed}. "

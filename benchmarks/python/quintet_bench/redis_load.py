@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-from . import strace
 from .build import Build, Workload
 from .child import Child
 from .errors import RunError, UsageError
@@ -105,17 +104,13 @@ def measure_redis_load(programs: RedisPrograms) -> Measure:
         warm_up, requests = (max(5_000, int(seconds * per_s)) for seconds in (run.warm_up_s(s), run.measured_s(s)))
         with running_server(programs, result) as (server, port):
             run_benchmark(programs, result, port, warm_up)
-            with strace.attached(server.pid) if run.counting else contextlib.nullcontext() as trace:
-                before, before_s = sample(server.pid), client_s()
-                take_figures(result, run_benchmark(programs, result, port, requests))
-                after, spent_s = sample(server.pid), client_s() - before_s
-                if server.status() is not None:
-                    raise RunError(f"the server {server.ending()}")
-                counts = strace.counts(trace.errors()) if trace else ()
+            before, before_s = sample(server.pid), client_s()
+            take_figures(result, run_benchmark(programs, result, port, requests))
+            after, spent_s = sample(server.pid), client_s() - before_s
+            if server.status() is not None:
+                raise RunError(f"the server {server.ending()}")
         duration_s = requests / result["requests_per_s"]
         take_window(result, before, after, requests, duration_s, spent_s)  # redis-benchmark fails if a request does
-        keys = ("syscalls_per_request", "futex_per_request")
-        result |= {key: count / requests for key, count in zip(keys, counts)}
     return measure
 
 

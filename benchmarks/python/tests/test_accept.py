@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
-"""Wake-ups to accept in what strace prints, the servers' own counters, and the ratios."""
+"""Wake-ups to accept in what perf prints, the servers' own counters, and the ratios."""
 import pathlib
 import subprocess
 

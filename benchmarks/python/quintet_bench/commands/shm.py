@@ -21,7 +21,7 @@ from ..options import Parser, list_of, number_in, one_of, parse_duration
 from ..plan import Contender, Run, Settings, UsualRuns, place
 from ..probe import probe
 from ..results import Combination, Document, Result, Sample
-from ..runner import Observer, await_listening, load_command, load_or_count, server_command
+from ..runner import Observer, await_listening, load_command, run_load, server_command
 from ..statistics import Filter
 from ..table import SPREAD, Column, Layout, title_line, told_of
 from ..text import grouped, micros, significant
@@ -129,7 +129,9 @@ def measure(result: Result, s: Settings, run: Run) -> None:
                 return None
             target = address if run.who.transport == "tcp" else f"{run.who.transport}:{path}"
             load = load_command(s, run, result, target) + client_options(run)
-            return load_or_count(result, load, server, s, run, Observer())
+            load += ["--server-calls"] * run.counting
+            run_load(result, load, server, run.expected_s(s), Observer())
+            return None
 
 
 def over(transport: str, spinning: bool = False) -> Filter:

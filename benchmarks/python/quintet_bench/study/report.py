@@ -14,7 +14,7 @@ from ..text import grouped, micros, significant
 
 Subject = dict[str, Any]                # "figures": by key a list with a value for each round
 STATUS, OWN_RUN = "/proc/PID/task/*/status", ", in a run of its own"
-CALLS, LOCKS = f"tracepoints or strace{OWN_RUN}", f"perf lock{OWN_RUN}"
+CALLS, LOCKS = f"tracepoints{OWN_RUN}", f"perf lock{OWN_RUN}"
 FIGURES: tuple[tuple[str, str, int, Format, str], ...] = (  # key, title, for how many requests, format, source
     ("requests_per_s", "requests/s", 1, grouped, "the client"), ("p99_us", "p99", 1, micros, "the client"),
     ("server_cpu_us_per_request", "CPU", 1, micros, "the process's CPU clock"),
