@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSL-1.0
-"""`quintet-bench accept`: accept strategies under short connections, beside processes, a hand-written loop or nginx."""
+"""`quintet-bench accept`: accept strategies under short connections, beside a hand-written loop or nginx."""
 import argparse
 import functools
 import json
 import pathlib
-import re
 import signal
 import sys
 import tempfile
@@ -34,8 +33,6 @@ from ..web import NGINX_FILE, await_accepting, installed, load_short, nginx_comm
 ABOUT = "Compares accept strategies under short connections"
 CLAIMS = "2.1 2.4 2.5 2.8 2.9 2.11 4.10"
 USUAL = Contender().accept
-PROCESSES = "processes"                 # stands for an accept strategy: the example prefork
-SERVED = re.compile(r"^prefork: process \d+ has accepted (\d+) connections$", re.MULTILINE)
 HUNDREDTHS = "{:.2f}".format
 COLUMNS: tuple[Column, ...] = (
     ("connections/s", 14, SPEED, grouped), SPREAD, ("CPU/conn", 10, CPU, micros), ("user", 7, "user", str),
@@ -53,14 +50,14 @@ LEGEND = """\
 
 
 def take_accept_figures(result: Result, counted: dict[str, Any]) -> None:
-    """Takes accepted_locally and accept_balance from the output of `serve --json`. Processes do not know the former."""
+    """Takes accepted_locally and accept_balance from the output of `serve --json`."""
     accepted, locally, each = (counted.get(key) for key in ("accepted", "accepted_locally", "opened_by_each"))
     if not accepted:
         raise RunError("the server has accepted no connection")
-    if not each or (locally is None and result["accept"] != PROCESSES):
+    if not each or locally is None:
         raise RunError("the server has no counters of its loops")
     result["accept_balance"] = max(each) * len(each) / sum(each)
-    if locally is not None and result["accept"] != USUAL:  # the main loop is not pinned
+    if result["accept"] != USUAL:  # the main loop is not pinned
         result["accepted_locally"] = locally / accepted
 
 
@@ -73,9 +70,7 @@ def _count_wakes(result: Result, s: Settings, server: Child, address: str) -> No
         result["accept_wakes_per_connection"] = woken / accepted
 
 
-def measure_accept(prefork: str, closing: str, result: Result, s: Settings, run: Run) -> None:
-    if run.who.accept == PROCESSES:
-        return measure_processes(prefork, closing, result, s, run)
+def measure_accept(closing: str, result: Result, s: Settings, run: Run) -> None:
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         counters = [] if run.who.peer else ["--pin-loops", "--json", file.name]
         with Child("the server", server_command(s, run, result) + counters) as server:
@@ -87,20 +82,6 @@ def measure_accept(prefork: str, closing: str, result: Result, s: Settings, run:
             server.wait(time.monotonic() + PATIENCE_S)
         if not run.who.peer:
             take_accept_figures(result, json.loads(read_text(file.name) or "{}"))
-
-
-def measure_processes(prefork: str, closing: str, result: Result, s: Settings, run: Run) -> None:
-    """Has no counting pass, because counters see the parent process alone."""
-    if run.counting:
-        return
-    command = [prefork, "--port", "0", "--engine", result["engine"], "--processes", str(result["loops"])]
-    with Child("prefork", pinned(result["server_cpus"], command)) as server:
-        address = server.await_line("prefork: ", time.monotonic() + PATIENCE_S)
-        load_short(result, s, run, server, address, "--close", closing)
-        server.kill(signal.SIGTERM)
-        said = iter(functools.partial(server.line, time.monotonic() + PATIENCE_S), None)
-        served = list(map(int, SERVED.findall("\n".join(map(str, said)))))
-    take_accept_figures(result, {"accepted": sum(served), "opened_by_each": served})
 
 
 def measure_http(nginx: str, http_hello: str, result: Result, s: Settings, run: Run) -> None:
@@ -190,7 +171,6 @@ def options(parser: Parser, build: Build) -> None:
     parser.option("--close", one_of("fin", "reset"), "how the client ends a connection: fin (from many 127.0.0.x) or reset "
                   "(default: fin)")
     parser.flag("--nginx", "compare the example http_hello with nginx: HTTP without keep-alive, as many workers")
-    parser.flag("--processes", "add the example prefork: as many processes as loops, each with a listener at the same port")
     parser.flag("--no-peers", "leave out the hand-written server, or nginx")
     parser.flag("--no-counters", "do not count system calls and wake-ups")
 
@@ -198,7 +178,6 @@ def options(parser: Parser, build: Build) -> None:
 def _contenders(arguments: argparse.Namespace, build: Build, works: list[Workload]) -> list[Contender]:
     peers = [] if arguments.no_peers else [Contender(peer="nginx" if arguments.nginx else "epoll")]
     ours = [Contender(model=arguments.model, engine=arguments.engine, accept=name) for name in arguments.strategies]
-    ours += [Contender(model="single_reactor", engine=arguments.engine, accept=PROCESSES)] * arguments.processes
     for who, work in ((who, work) for who in ours for work in works if not who.serves(work)):
         print(f"{who.accept} is skipped: {work.threads} loops need a CPU each, and there are {len(allowed_cpus())}.",
               file=sys.stderr)
@@ -208,17 +187,15 @@ def _contenders(arguments: argparse.Namespace, build: Build, works: list[Workloa
 
 
 def plan(arguments: argparse.Namespace, build: Build) -> Plan:
-    if arguments.nginx and (arguments.close or arguments.processes):
-        raise UsageError("--close: with --nginx the server closes; leave it out" if arguments.close else
-                         "--processes: with --nginx the protocol is HTTP, and prefork echoes; leave one of them out")
-    prefork = example_program(build, "prefork", arguments.prefork) if arguments.processes else ""
+    if arguments.nginx and arguments.close:
+        raise UsageError("--close: with --nginx the server closes; leave it out")
     closing = "server" if arguments.nginx else arguments.close or "fin"
     usual = 500 * len(allowed_cpus()) if arguments.preset == "fastsocket" else 100
     works = [build.workload("short").but(connections=arguments.connections or usual, threads=loops)
              for loops in arguments.loop_counts or [len(allowed_cpus())]]
     require_files(works[0].connections)
     who, counters = _contenders(arguments, build, works), not arguments.no_counters and not arguments.nginx
-    measure: Measure = functools.partial(measure_accept, prefork, closing)
+    measure: Measure = functools.partial(measure_accept, closing)
     if arguments.nginx:
         nginx = installed("nginx")
         if not nginx:
@@ -234,7 +211,7 @@ def plan(arguments: argparse.Namespace, build: Build) -> Plan:
 
 EXPERIMENT = Experiment(
     "accept", UsualRuns(5, 1.0, 0.2), UsualRuns(3, 0.3, 0.1), plan, compose, table,
-    "bounds", options, shared=("--model=sharded", "--engine", "--connections"), programs=("http_hello", "prefork"), within=True,
+    "bounds", options, shared=("--model=sharded", "--engine", "--connections"), programs=("http_hello",), within=True,
     examples=("--quick", "--strategies reuse_port,exclusive --loops 1,2,4,8",
-              "--preset fastsocket --rounds 5 --json accept.json", "--processes --strategies reuse_port",
+              "--preset fastsocket --rounds 5 --json accept.json",
               "--preset fastsocket --nginx --json nginx.json"))

@@ -38,16 +38,6 @@ def bottleneck_line(combinations: Iterable[Combination]) -> str:
     return f"Bottleneck: {text.replace('machine CPU', 'CPU of the machine')}." if text else ""
 
 
-def network_line(rows: Iterable[Combination]) -> str:
-    measured = [(packets, size, size / packets) for row in rows if (packets := row.median("net_packets_per_request"))
-                and (size := row.median("net_bytes_per_request")) is not None]
-    if not measured:
-        return ""
-    ends = [(significant(min(column)), significant(max(column))) for column in zip(*measured)]
-    texts = [low if low == high else f"{low} to {high}" for low, high in ends]
-    return "Network: {} packets and {} B for a request, {} B a packet, whoever sent them.".format(*texts)
-
-
 def compose(document: Document) -> dict[str, Any]:
     summary = summarise(document.results)
     return document.figures() | {"advice": advise(summary), "scenarios": advise_scenarios(summary, document.environment),
@@ -63,7 +53,7 @@ def console_table(document: Document, figures: dict[str, Any]) -> str:
         columns = HEARTBEAT_COLUMNS if any("heartbeat_p99_us" in row.samples for row in rows) else USUAL_COLUMNS
         width = max(23, *(len(row.label) for row in rows)) + 2
         out += f"{title_line(rows[0])}\n{rows_text(rows, columns, lambda row: {}, width, lambda row: f'  {row.label}')}"
-        told = [verdict["sentence"], verdict["also"], verdict["caution"], bottleneck_line(rows), network_line(rows)]
+        told = [verdict["sentence"], verdict["also"], verdict["caution"], bottleneck_line(rows)]
         told += [ratio["sentence"] for ratio in figures["peer_ratios"] if ratio["workload"] == verdict["workload"]]
         out += "".join(f"  -> {sentence}\n" for sentence in told if sentence) + "\n"
     for a in filter(lambda a: a["workload"], figures["advice"]):

@@ -108,8 +108,8 @@ def options(parser: Parser, build: Build) -> None:
         if name in build.missing_peers:
             raise UsageError(f"{name}: {build.missing_peers[name]}")
         return one_of(*build.peers)(name)
-    parser.option("--workloads", list_of(workload), f"comma-separated (default: {DEFAULT_LIST}; {QUICK_LIST} with --quick); kv: "
-                  "the example kv beside redis-server, under redis-benchmark")
+    parser.option("--workloads", list_of(workload), f"comma-separated (default: {DEFAULT_LIST}; {QUICK_LIST} with --quick); "
+                  "kv: the example kv beside redis-server, under redis-benchmark")
     parser.option("--peers", list_of(peer), f"comma-separated: {', '.join(build.peers)} (default: all with one thread); epoll, "
                   "the reference, is always included")
     parser.option("--count", one_of("instructions"), "instructions: count those of each server in user space with callgrind, "
@@ -143,7 +143,7 @@ def plan(arguments: argparse.Namespace, build: Build) -> list[Plan]:
         out.append(timed._replace(measure=measure_instructions) if arguments.count else timed)
     if redis:
         out.append(Plan({"workloads": kv, "contenders": [REDIS, Contender(model=arguments.model)],
-                         **settings, "counters": False}, measure_redis_load(redis)))    # its client counts no system calls
+                         **settings, "counters": False}, measure_redis_load(redis)))    # its client cannot count them
     return out
 
 
