@@ -8,16 +8,51 @@ import json
 import pathlib
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from . import choosing
 from .commands.compare import bottleneck_line, compose
+from .demands import WORDS
 from .doc_sections import read_section
-from .machines import machines_table
-from .markdown import filled, listed, table
 from .report.figures import Row, complete, shown
 from .results import read_document, summarise
+from .text import filled, listed, significant, table
+
+FOUND = ("median", "min", "max", "rounds", "met", "sentence", "kind", "metric", "demand", "number")
+NONE_YET = "No machine has been recorded yet.\n"
+
+
+def verdicts_in(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The demands of a file, whatever the key of their list is."""
+    for value in document.values():
+        for one in value if isinstance(value, list) else ():
+            if isinstance(one, dict) and one.get("demand") and "met" in one and "sentence" in one:
+                yield one
+
+
+def row_of(step: str, verdict: dict[str, Any]) -> str:
+    """The same for each machine: what the demand is about, without figures."""
+    words = [str(value) for key, value in verdict.items() if key not in FOUND and value is not None]
+    metric = verdict["metric"] or ""
+    return f"{step}: {', '.join(words + [metric] * bool(metric))}: {verdict['demand']}"
+
+
+def cell_of(verdict: dict[str, Any]) -> str:
+    figure = "" if verdict["median"] is None else f"{significant(verdict['median'])}: "
+    return figure + ("**not met**" if verdict["met"] is False else WORDS[verdict["met"]])
+
+
+def machines_table(records: Sequence[dict[str, Any]]) -> str:
+    """`records`: files of record-here, one for each machine."""
+    if not records:
+        return NONE_YET
+    columns = [{row_of(step, one): cell_of(one) for step, found in record["records"].items()
+                for one in verdicts_in(found.get("document", {}))} for record in records]
+    heads = [f"{e['cpu_model']}, {e['cores']} CPUs, {e['date'][:10]}" for e in (record["environment"] for record in records)]
+    rows = dict.fromkeys(row for column in columns for row in column)
+    return table(["demand", *heads], ([row, *(column.get(row, "-") for column in columns)] for row in rows))
+
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PAGES = ("README.md", "doc/*.md", "doc/results/*.md")

@@ -17,7 +17,7 @@ from .errors import UsageError
 from .machine import Environment, read_text
 from .options import Parser, number_in, one_of, output_file, parse_range, run_duration
 from .plan import Run, Settings, UsualRuns, expected_s, fit_within, make_plan
-from .probe import STARTING_S
+from .child import STARTING_S
 from .progress import perform_all
 from .results import Document, Result
 from .runner import Measure, measure_load, perform

@@ -9,7 +9,7 @@ from conftest import made_up
 from quintet_bench.commands.accept import bounds, compose, ratios, table, take_accept_figures
 from quintet_bench.errors import RunError
 from quintet_bench.results import Document, Result, summarise
-from quintet_bench.wakes import count_events
+from quintet_bench.commands.accept import count_events
 from quintet_bench.web import NGINX_FILE, installed, nginx_command
 
 

@@ -14,7 +14,7 @@ from quintet_bench.errors import UsageError
 from quintet_bench.forecast.costs import MODELS, MachineCosts, ModelCosts, between
 from quintet_bench.forecast.engine import Simulator, Steps, Thread
 from quintet_bench.forecast.findings import conclude, errors, table
-from quintet_bench.forecast.runs import FITTED_RUNS, scenario_of
+from quintet_bench.forecast.findings import FITTED_RUNS, scenario_of
 from quintet_bench.forecast.server import Scenario, simulate
 from quintet_bench.forecast.shapes import accept_shape, accepting, io_context_shape, shard_shape
 from quintet_bench.results import Document

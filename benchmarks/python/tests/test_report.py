@@ -11,7 +11,7 @@ from conftest import HERE, made_up
 from quintet_bench.commands.compare import compose
 from quintet_bench.doc_sections import SECTIONS, read_section
 from quintet_bench.report.page import comparison_page, plain
-from quintet_bench.markdown import table
+from quintet_bench.text import table
 from quintet_bench.results import Document
 
 OTHERS = {other["command"]: other for other in map(json.loads, (HERE / "data/others.jsonl").read_text().splitlines())}

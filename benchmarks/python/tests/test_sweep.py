@@ -6,7 +6,7 @@ from quintet_bench import plan, runner
 from quintet_bench.build import Build
 from quintet_bench.commands import sweep
 from quintet_bench.commands.sweep import AXES, conclude, parse_base, parse_values
-from quintet_bench.curves import PUBLISHED, Curve, Point, leads, shape
+from quintet_bench.commands.sweep import PUBLISHED, Curve, Point, leads, shape
 from quintet_bench.errors import UsageError
 from quintet_bench.results import Document, Result, summarise
 

@@ -3,15 +3,17 @@
 import argparse
 import functools
 import json
+import os
 import pathlib
+import re
 import signal
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from typing import Any
 
-from .. import wakes
 from ..build import Build, Workload
 from ..child import Child
 from ..demands import Verdict, at_most, demand
@@ -25,10 +27,60 @@ from ..published import PUBLISHED
 from ..results import Combination, Document, Result, label_of, summarise
 from ..runner import PATIENCE_S, Measure, await_listening, server_command
 from ..statistics import Filter
+from ..study.perf_tool import perf_output
 from ..table import SPREAD, Column, Layout, arrows, published, title_line
 from ..text import grouped, micros, percent, significant
 from ..verdict import CPU, SPEED
 from ..web import NGINX_FILE, await_accepting, installed, load_short, nginx_command, serving_hello
+
+EVENTS = "sched:sched_wakeup,syscalls:sys_*_accept*,syscalls:sys_*_epoll_*wait*"
+EVENT = re.compile(r"^ *(\d+) +(?:sched|syscalls):(?:sys_)?(\w+): (.*)$", re.MULTILINE)
+
+
+def count_events(trace: str, threads: set[str]) -> tuple[int, int]:
+    """Returns accepted connections, and wake-ups to accept, from the lines of `perf script`. A wake-up in epoll_wait that finds
+    nothing there counts, too: the kernel lets the thread sleep again, which no system call shows."""
+    accepted = wakes = 0
+    woken, returned = set[str](), set[str]()
+    waiting = {thread for thread, event, _ in EVENT.findall(trace) if "epoll" in event} & threads
+    for thread, event, text in EVENT.findall(trace):
+        if event == "sched_wakeup":     # of another thread
+            if (found := re.search(r"pid=(\d+) prio=", text)) and found[1] in waiting:
+                wakes += found[1] in woken
+                woken.add(found[1])
+        elif thread in threads and "epoll" in event:
+            (waiting.add if event.startswith("enter") else waiting.discard)(thread)
+            (returned.add if thread in woken and thread not in waiting else returned.discard)(thread)
+            woken.discard(thread)
+        elif thread in threads and event.startswith("enter"):
+            wakes += thread in returned
+            returned.discard(thread)
+        elif thread in threads:
+            accepted += int(text, 16) < 1 << 63
+    return accepted, wakes
+
+
+def _trace(command: list[str]) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        perf_output("record", "-q", "-a", "-e", EVENTS, "-o", f"{folder}/data", "--", *command)
+        return perf_output("script", "-i", f"{folder}/data", "-F", "tid,event,trace")
+
+
+@functools.cache
+def wakes_obstacle() -> str | None:
+    """Says why wake-ups cannot be counted here; None: they can."""
+    try:
+        _trace(["true"])
+        return None
+    except (RunError, OSError, subprocess.SubprocessError) as error:
+        return str(error)
+
+
+def count_wakes(server: int, client: list[str]) -> tuple[int, int]:
+    """Runs the client, and returns what count_events() does."""
+    threads = set(os.listdir(f"/proc/{server}/task"))
+    return count_events(_trace(client), threads)
+
 
 ABOUT = "Compares accept strategies under short connections"
 CLAIMS = "2.1 2.4 2.5 2.8 2.9 2.11 4.10"
@@ -61,11 +113,11 @@ def take_accept_figures(result: Result, counted: dict[str, Any]) -> None:
         result["accepted_locally"] = locally / accepted
 
 
-def _count_wakes(result: Result, s: Settings, server: Child, address: str) -> None:
+def _take_wakes(result: Result, s: Settings, server: Child, address: str) -> None:
     """At a rate at which every connection finds all threads asleep, even while they are traced."""
     command = [s.program, "load", address, "--workload", "short", "--rate", "200", "--duration", "1", "--warm-up", "0.1",
                "--pin", result["client_cpus"]]
-    accepted, woken = wakes.count(server.pid, command)
+    accepted, woken = count_wakes(server.pid, command)
     if accepted:
         result["accept_wakes_per_connection"] = woken / accepted
 
@@ -76,8 +128,8 @@ def measure_accept(closing: str, result: Result, s: Settings, run: Run) -> None:
         with Child("the server", server_command(s, run, result) + counters) as server:
             address = await_listening(server, result)
             load_short(result, s, run, server, address, "--close", closing)
-            if run.counting and not wakes.obstacle():
-                _count_wakes(result, s, server, address)
+            if run.counting and not wakes_obstacle():
+                _take_wakes(result, s, server, address)
             server.kill(signal.SIGTERM)
             server.wait(time.monotonic() + PATIENCE_S)
         if not run.who.peer:
@@ -201,12 +253,12 @@ def plan(arguments: argparse.Namespace, build: Build) -> Plan:
         if not nginx:
             raise UsageError("--nginx: nginx is not installed; apt-get install nginx")
         measure = functools.partial(measure_http, nginx, example_program(build, "http_hello", arguments.http_hello))
-    if counters and wakes.obstacle():
-        print(f"Wake-ups are not counted: {wakes.obstacle()}.", file=sys.stderr)
+    if counters and wakes_obstacle():
+        print(f"Wake-ups are not counted: {wakes_obstacle()}.", file=sys.stderr)
     raise_file_limit()
     return Plan({"workloads": works, "contenders": who, "shared_cpus": True, "counters": counters}, measure,
                 about={"preset": arguments.preset, "close": closing, "http": arguments.nginx,
-                       "wakes": counters and not wakes.obstacle()})
+                       "wakes": counters and not wakes_obstacle()})
 
 
 EXPERIMENT = Experiment(

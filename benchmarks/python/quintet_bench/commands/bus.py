@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ..build import Build
+from ..child import probe
 from ..demands import Verdict, at_least, at_most, demand
 from ..errors import UsageError
 from ..experiment import Experiment, Probes
 from ..machine import allowed_cpus, cpu_text
 from ..options import Parser, list_of, number_in, one_of, parse_range
 from ..plan import Settings, UsualRuns
-from ..probe import probe
 from ..published import PUBLISHED
 from ..results import Document, Result, Sample, number
 from ..statistics import Filter, paired

@@ -6,13 +6,13 @@ import sys
 from typing import Any
 
 from ..build import Build
+from ..child import probe
 from ..errors import RunError, UsageError
 from ..experiment import Experiment, Work
 from ..forecast.costs import ASSUMPTIONS, MachineCosts
 from ..machine import allowed_cpus
 from ..options import Parser, list_of, number_in, one_of, parse_duration, real_in
 from ..plan import Settings, UsualRuns
-from ..probe import probe
 from ..results import Document
 
 ABOUT = "Forecasts more cores: costs are measured here, the rest is simulated, and how far that is off is told"
@@ -48,7 +48,7 @@ def plan(arguments: argparse.Namespace, build: Build) -> Work:
     if len(cpus) < 2:
         raise RunError("measuring costs takes two CPUs, and this process may use only one")
     from ..forecast.findings import conclude, table     # before the runs, because they need a package
-    from ..forecast.runs import observe
+    from ..forecast.findings import observe
 
     def perform(s: Settings) -> tuple[Document, dict[str, Any], str]:
         probes = [probe(s.program, ["costs", "--cpus", f"{cpus[0]},{cpus[1]}"], 0.02 if s.quick else 0.05) for _ in range(3)]

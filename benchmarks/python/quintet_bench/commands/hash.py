@@ -6,12 +6,12 @@ import itertools
 from typing import Any
 
 from ..build import Build
+from ..child import probe
 from ..demands import Verdict, at_least, demand
 from ..experiment import Experiment, Probes, matching
 from ..machine import allowed_cpus
 from ..options import Parser, list_of, one_of, size_in
 from ..plan import Settings, UsualRuns
-from ..probe import probe
 from ..results import Document, Result, Sample
 from ..statistics import paired
 from ..table import aligned, arrows

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..build import Build
+from ..child import probe
 from ..demands import Verdict, at_least, demand
 from ..experiment import Experiment, Probes
 from ..machine import allowed_cpus, parse_cpus, read_text
 from ..options import Parser
 from ..plan import Settings, UsualRuns
-from ..probe import probe
 from ..results import Document, Result, Sample, number
 from ..table import aligned, arrows
 from ..text import grouped, mebibytes

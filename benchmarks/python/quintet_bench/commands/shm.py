@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..build import Build, Workload
-from ..child import Child
+from ..child import Child, probe
 from ..demands import Verdict, at_least, at_most, demand
 from ..errors import RunError, UsageError
 from ..experiment import Experiment, Plan, compared, matching
@@ -19,7 +19,6 @@ from ..foreign import raise_file_limit, require_files
 from ..machine import cpu_text, read_text
 from ..options import Parser, list_of, number_in, one_of, parse_duration
 from ..plan import Contender, Run, Settings, UsualRuns, place
-from ..probe import probe
 from ..results import Combination, Document, Result, Sample
 from ..runner import Observer, await_listening, load_command, run_load, server_command
 from ..statistics import Filter

@@ -18,7 +18,7 @@ from ..plan import Settings, UsualRuns
 from ..progress import perform_all
 from ..results import Document, Sample
 from ..stress.attack import ATTACKS, MOST_PEERS, perform as perform_attack
-from ..stress.dialect import DIALECTS
+from ..stress.attack import DIALECTS
 from ..stress.findings import Findings
 from ..stress.peers import AT_ONCE, resolve
 from ..stress.run import Run
