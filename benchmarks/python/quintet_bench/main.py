@@ -11,7 +11,7 @@ from .options import Parser
 
 # Each is a module of commands/ with ABOUT, an EXPERIMENT, and CLAIMS, the rows of doc/specification.md that it proves.
 COMMANDS = ("advise", "compare", "sweep", "peers", "accept", "proxies", "study", "stress", "diff", "contention", "memlat",
-            "hash", "merging", "moon", "shm", "bus", "scaling", "forecast")
+            "hash", "allocators", "merging", "moon", "shm", "bus", "scaling", "forecast")
 EXAMPLE = "Example: quintet-bench load 127.0.0.1:7007 --workload echo --duration 5"
 PACKAGES = {"numpy": "python3-numpy", "jinja2": "python3-jinja2", "simpy": "python3-simpy3"}
 

@@ -23,6 +23,7 @@ class Contender:
     engine: str = "automatic"
     handler: str = "callback"
     accept: str = "main_reactor"
+    allocator: str | None = None        # preloaded
     receive_size: int | None = None     # bytes that one receive call takes at most; None: as the server has it
     client: str | None = None           # the kind of its client; None: epoll
     transport: str | None = None        # tcp, unix or shm; None: tcp, and the server listens nowhere else
@@ -35,7 +36,7 @@ class Contender:
         if self.peer:
             return f"hand-written {self.peer}" if self.peer in BY_HAND else self.peer
         usual = ("automatic", "epoll", "blocking", "callback", "main_reactor", None)
-        words = (self.engine, self.handler, self.accept, self.transport, self.spin_us and "spinning",
+        words = (self.engine, self.handler, self.accept, self.allocator, self.transport, self.spin_us and "spinning",
                  self.receive_size and f"{self.receive_size} B a receive", self.client and f"{self.client} client",
                  self.pinning and f"pinning {self.pinning}")
         details = [word for word in words if word and word not in usual]

@@ -9,7 +9,7 @@ import shlex
 import shutil
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -48,15 +48,21 @@ class RedisPrograms(NamedTuple):
         return RedisPrograms(server, installed("redis-benchmark", "redis-tools"), example_program(build, "kv", kv))
 
 
+class ServerCare(NamedTuple):
+    """`prefix` gives words before the server's command line; `inspect` raises RunError if the server is not as expected."""
+    prefix: Callable[[Result], list[str]] = lambda about: []
+    inspect: Callable[[Result, int], None] = lambda about, pid: None
+
+
 @contextlib.contextmanager
-def running_server(programs: RedisPrograms, about: Result) -> Iterator[tuple[Child, str]]:
+def running_server(programs: RedisPrograms, about: Result, care: ServerCare) -> Iterator[tuple[Child, str]]:
     """Starts the server of a run: redis-server for a peer, else kv. Gives it, ready, with its port."""
     port = free_port()
     command = ([programs.server, "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--daemonize", "no",
                 "--logfile", ""] if about["peer"] else
                [programs.kv, "--port", port, "--model", about["model"], "--loops", str(about["loops"]),
                 "--workers", about["workers"]])
-    with Child("the server", pinned(about["server_cpus"], command)) as server:
+    with Child("the server", pinned(about["server_cpus"], care.prefix(about) + command)) as server:
         deadline = time.monotonic() + PATIENCE_S
         sign = "Ready to accept connections" if about["peer"] else f":{port}"
         while (line := server.line(deadline)) is not None and sign not in line:
@@ -64,6 +70,7 @@ def running_server(programs: RedisPrograms, about: Result) -> Iterator[tuple[Chi
         if line is None:
             server.wait(deadline)
             raise RunError(f"the server {server.ending()}")
+        care.inspect(about, server.pid)
         yield server, port
 
 
@@ -98,11 +105,11 @@ def client_s() -> float:
     return sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
 
 
-def measure_redis_load(programs: RedisPrograms) -> Measure:
+def measure_redis_load(programs: RedisPrograms, care: ServerCare = ServerCare()) -> Measure:
     def measure(result: Result, s: Settings, run: Run) -> None:
         per_s = 700_000 if run.work.pipeline > 1 else 90_000  # of these servers on one core of a usual machine
         warm_up, requests = (max(5_000, int(seconds * per_s)) for seconds in (run.warm_up_s(s), run.measured_s(s)))
-        with running_server(programs, result) as (server, port):
+        with running_server(programs, result, care) as (server, port):
             run_benchmark(programs, result, port, warm_up)
             before, before_s = sample(server.pid), client_s()
             take_figures(result, run_benchmark(programs, result, port, requests))

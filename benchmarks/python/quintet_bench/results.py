@@ -47,8 +47,8 @@ METRICS: dict[str, bool] = {
     "loops": True,
     "client_threads": True,                 # None: by the client's CPUs
 }
-NAMES = ("workload", "model", "engine", "handler", "accept", "offload", "peer", "client", "transport",
-         "pinning")
+NAMES = ("workload", "model", "engine", "handler", "accept", "offload", "peer", "allocator", "client",
+         "transport", "pinning")
 PLACES = ("server_cpus", "client_cpus", "workers")
 LIMITS = {"client_cpu": "client_cpu_fraction", "server_cpu": "server_busy_fraction", "machine_cpu": "machine_busy_fraction"}
 UNANSWERED = "no request was answered"      # the error of such a run

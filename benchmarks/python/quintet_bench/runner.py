@@ -49,7 +49,8 @@ def describe(s: Settings, run: Run) -> Result:
         "transport": run.who.transport, "spin_us": run.who.spin_us, "pinning": run.who.pinning}
     if not run.who.peer:
         result |= {"engine": run.who.engine, "handler": run.who.handler, "accept": run.who.accept, "offload": s.offload,
-                   "receive_size": run.who.receive_size, "loops": threads or s.loops or len(server),
+                   "receive_size": run.who.receive_size, "allocator": run.who.allocator,
+                   "loops": threads or s.loops or len(server),
                    "workers": f"{threads}..{threads}" if threads else s.workers}
     if run.who.pinning == "off":        # with as many loops and client threads as on CPUs of their own
         result |= dict.fromkeys(("server_cpus", "client_cpus"), cpu_text(allowed_cpus()))

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from conftest import made_up, run_command
 from quintet_bench.build import Build
-from quintet_bench.commands import (accept, advise, bus, compare, contention, diff, hash, memlat, merging, moon, peers,
-                                    proxies, scaling, shm, stress, sweep)
+from quintet_bench.commands import (accept, advise, allocators, bus, compare, contention, diff, hash, memlat, merging, moon,
+                                    peers, proxies, scaling, shm, stress, sweep)
 from quintet_bench.demands import exit_status, status_of
 from quintet_bench.main import COMMANDS, main, run
 from quintet_bench.options import STATUSES, Parser
@@ -56,6 +56,12 @@ def of_compare(good: Good, _: Planted) -> int:
 
 def of_peers(good: Good, _: Planted) -> int:
     return judged(peers, pairs(good, {}, EPOLL, CPU, 0.5))
+
+
+def of_allocators(good: Good, _: Planted) -> int:
+    return judged(allocators, [
+        made_up(workload="kv", allocator=name, round=n, **{CPU: 10.0 if well or name == "glibc" else 20.0})
+        for n, well in enumerate(good) for name in ("glibc", "jemalloc")])
 
 
 def of_accept(good: Good, _: Planted) -> int:

@@ -22,7 +22,7 @@ from ..text import grouped, micros, significant
 from ..verdict import SPEED
 
 ABOUT = "Compares threads that share an io_context, or a server, with threads that have one each"
-CLAIMS = "2.12 2.18 5.4"
+CLAIMS = "2.12 5.4"
 NAMES = {"asio-shared": "one io_context", "asio-separate": "an io_context each",
          "kv-shared": "one kv", "kv-separate": "a kv each"}
 METRICS = {"requests_per_s": "requests/s", "p999_us": "p99.9", "server_cpu_us_per_request": "CPU a request"}

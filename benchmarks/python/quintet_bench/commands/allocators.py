@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSL-1.0
+"""`quintet-bench allocators`: kv with several memory allocators, each compared with glibc's in its round."""
+import argparse
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from ..build import Build
+from ..demands import Verdict, demand
+from ..errors import RunError, UsageError
+from ..experiment import Experiment, Plan, matching
+from ..machine import read_text
+from ..options import Parser, list_of, one_of
+from ..plan import Contender, UsualRuns
+from ..redis_load import PING, SET, RedisPrograms, ServerCare, measure_redis_load
+from ..results import Combination, Document, Sample, summarise
+from ..statistics import paired_ratio, ratio_text
+from ..table import SPREAD, Column, Layout, noise, told_of
+from ..text import grouped, joined, mebibytes, micros
+from ..verdict import CPU, SPEED
+
+ABOUT = "Compares memory allocators, preloaded into the same server"
+CLAIMS = "2.18"
+OURS, HUGE = "glibc", "glibc-huge-pages"   # the second asks for transparent huge pages, since glibc 2.35
+HUGE_PAGES = "/sys/kernel/mm/transparent_hugepage/enabled"
+# Debian's package, and names of the library for the dynamic linker, the usual one first.
+LIBRARIES = {OURS: ("", ""), HUGE: ("", ""), "tcmalloc": ("libtcmalloc-minimal4", "libtcmalloc_minimal.so.4"),
+             "jemalloc": ("libjemalloc2", "libjemalloc.so.2"),
+             "mimalloc": ("libmimalloc2.0", "libmimalloc.so.2", "libmimalloc.so.2.0", "libmimalloc.so.3")}
+SAME = 0.9, 1.1, "0.9 to 1.1, as it allocates nothing"
+COLUMNS: tuple[Column, ...] = (
+    ("CPU/req", 10, CPU, micros), ("ratio", 7, "ratio", str), ("its rounds", 14, "range", str),
+    ("requests/s", 12, SPEED, grouped), SPREAD, ("p50", 9, "p50_us", micros), ("p99", 9, "p99_us", micros),
+    ("memory", 10, "server_rss_bytes", mebibytes))
+Standing = tuple[Combination, Sample | None]    # an allocator, and its CPU over that of glibc in the same model and round
+
+
+def is_installed(library: str) -> bool:
+    tried = subprocess.run(["env", f"LD_PRELOAD={library}", "true"], capture_output=True, text=True, timeout=10)
+    return "cannot be preloaded" not in tried.stderr
+
+
+def find_libraries(named: list[str]) -> dict[str, str]:
+    """The names for the dynamic linker of the named allocators, or of all. It only warns of a library that it lacks."""
+    out = {}
+    for name in [OURS, *named] if named else LIBRARIES:
+        package, *libraries = LIBRARIES[name]
+        if name == HUGE and "[never]" in (read_text(HUGE_PAGES) or "[never]"):
+            absence = f"{name}: this kernel has no transparent huge pages ({HUGE_PAGES})"
+        elif installed := list(filter(is_installed, libraries)):
+            out[name] = installed[0]
+            continue
+        else:
+            absence = f"{name}: {libraries[0]} is not installed; apt-get install {package}"
+        if named:
+            raise UsageError(absence)
+        print(absence, file=sys.stderr)
+    return out
+
+
+def require_allocator(name: str, maps: str) -> None:
+    """Raises RunError unless the server with this /proc/PID/maps has exactly this allocator."""
+    found = [other for other in LIBRARIES if re.search(rf"/lib{other}[^/]*$", maps, re.MULTILINE)] or [OURS]
+    if not maps or found != [OURS if name == HUGE else name]:
+        raise RunError(f"{name} was not preloaded: the server's allocator is {joined(found) if maps else 'unknown'}")
+
+
+def preload(name: str, libraries: dict[str, str]) -> list[str]:
+    """The words before a server's command line that give it this allocator."""
+    return ["env", f"LD_PRELOAD={libraries[name]}"] + ["GLIBC_TUNABLES=glibc.malloc.hugetlb=1"] * (name == HUGE)
+
+
+def standings(document: Document) -> list[Standing]:
+    def ratio(row: Combination) -> Sample | None:
+        one, other = (matching(model=row.first["model"], allocator=name) for name in (row.first["allocator"], OURS))
+        return None if row.first["allocator"] == OURS else paired_ratio(document.results, row.workload, CPU, one, other)
+    return [(row, ratio(row)) for row in summarise(document.results)]
+
+
+def compose(document: Document) -> dict[str, Any]:
+    """A request that allocates nothing costs the same with every allocator."""
+    verdicts: list[Verdict] = [
+        demand(f"{row.label} needs {ratio_text(ratio, 'CPU', OURS)}", ratio, SAME if row.workload == PING.name else None,
+               metric=CPU, workload=row.workload, model=row.first["model"], allocator=row.first["allocator"], reference=OURS)
+        for row, ratio in standings(document) if ratio]
+    return {"verdicts": verdicts}
+
+
+def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
+    ratios = {(row.workload, row.label): ratio for row, ratio in standings(Document("", "", {}, {}, figures["results"]))}
+    layout = Layout(lambda row: COLUMNS, 35, lambda row: f"  {row.label}")
+    return layout.text(summary, told_of(figures["verdicts"]), ratios) + noise(summary, figures)
+
+
+def options(parser: Parser, build: Build) -> None:
+    parser.description = f"{ABOUT}: kv under redis-benchmark.\nkv: PING, which allocates nothing; kv-set: SET of 64 bytes."
+    works = {PING.name: PING, SET.name: SET}
+    parser.option("--workload", list_of(lambda name: works[one_of(*works)(name)]),
+                  "comma-separated: kv, kv-set (default: both)", default=[PING, SET])
+    parser.option("--allocators", list_of(one_of(*LIBRARIES)), f"comma-separated: {', '.join(list(LIBRARIES)[1:])} "
+                  "(default: all that are installed); glibc is always included", default=[])
+
+
+def plan(arguments: argparse.Namespace, build: Build) -> Plan:
+    programs, libraries = RedisPrograms.find(build, arguments.kv, with_server=False), find_libraries(arguments.allocators)
+    care = ServerCare(lambda about: preload(about["allocator"], libraries),
+                      lambda about, pid: require_allocator(about["allocator"], read_text(f"/proc/{pid}/maps")))
+    works = [work.but(connections=arguments.connections or work.connections) for work in arguments.workload]
+    who = [Contender(model=model, allocator=name) for model in arguments.models for name in libraries]
+    return Plan({"workloads": works, "counters": False, "contenders": who}, measure_redis_load(programs, care))
+
+
+EXPERIMENT = Experiment(
+    "allocators", UsualRuns(5, 0.4, 0.1), UsualRuns(3, 0.2, 0.05), plan, compose, table, options=options,
+    shared=("--models", "--connections"), programs=("kv",),
+    examples=("--json allocators.json", "--models 4 --workload kv-set --rounds 9"),
+    notes=("ratio: the CPU for a request over that with glibc in the same model and round.",))
