@@ -51,7 +51,7 @@ def test_each_is_compared_with_glibc_of_its_model_and_round() -> None:
 @pytest.mark.parametrize("results, part", [
     (rounds(5), "loop_per_thread (jemalloc) needs 0.50 times the CPU of glibc (rounds from 0.50 to 0.50).\n"),
     (rounds(5), "(tcmalloc) needs 1.10 times the CPU of glibc (rounds from 0.90 to 1.30, within the noise the same).\n"),
-    (rounds(5, error="not preloaded"), "(jemalloc)         failed: not preloaded\n")])
+    (rounds(5, error="not preloaded"), "(jemalloc)  failed: not preloaded\n")])
 def test_the_table_says_what_is_sure(results: list[Result], part: str) -> None:
     document = Document("allocators", "", {}, {}, results)
     assert part in table(summarise(results), document.figures() | compose(document))

@@ -28,8 +28,8 @@ from ..results import Combination, Document, Result, label_of, summarise
 from ..runner import PATIENCE_S, Measure, await_listening, server_command
 from ..statistics import Filter
 from ..study.perf_tool import perf_output
-from ..table import SPREAD, Column, Layout, arrows, published, title_line
-from ..text import grouped, micros, percent, significant
+from ..table import Layout, arrows, published, title_line
+from ..text import percent
 from ..verdict import CPU, SPEED
 from ..web import NGINX_FILE, await_accepting, installed, load_short, nginx_command, serving_hello
 
@@ -85,12 +85,8 @@ def count_wakes(server: int, client: list[str]) -> tuple[int, int]:
 ABOUT = "Compares accept strategies under short connections"
 CLAIMS = "2.1 2.4 2.5 2.8 2.9 2.11 4.10"
 USUAL = Contender().accept
-HUNDREDTHS = "{:.2f}".format
-COLUMNS: tuple[Column, ...] = (
-    ("connections/s", 14, SPEED, grouped), SPREAD, ("CPU/conn", 10, CPU, micros), ("user", 7, "user", str),
-    ("p50", 9, "p50_us", micros), ("p99", 9, "p99_us", micros), ("local", 9, "accepted_locally", percent),
-    ("balance", 9, "accept_balance", HUNDREDTHS), ("wakes", 8, "accept_wakes_per_connection", HUNDREDTHS),
-    ("syscalls", 10, "syscalls_per_request", significant))
+COLUMNS = (f"{SPEED}=connections/s", "spread", f"{CPU}=CPU/conn", "user", "p50_us", "p99_us", "accepted_locally",
+           "accept_balance", "accept_wakes_per_connection", "syscalls_per_request")
 # What a strategy should keep: the largest value, its name, and the strategy that promises it, or else all (doc/accepting.md).
 BOUNDS = {"accept_balance": (1.1, "busiest loop / average", USUAL),
           "accept_wakes_per_connection": (1.05, "threads woken for a connection", "")}
@@ -193,7 +189,7 @@ def user_share(row: Combination) -> dict[str, str]:
     return {"user": percent(user / cpu) if user and cpu else "-"}
 
 
-LAYOUT = Layout(lambda row: COLUMNS, 21, lambda row: f"  {_name(row.first)}", group=lambda row: row.first["loops"],
+LAYOUT = Layout(lambda row: COLUMNS, lambda row: _name(row.first), group=lambda row: row.first["loops"],
                 title=lambda rows: f"{title_line(rows[0])}, {rows[0].first['loops']} loop(s)", texts=user_share)
 
 

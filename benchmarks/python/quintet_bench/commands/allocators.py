@@ -17,8 +17,8 @@ from ..plan import Contender, UsualRuns
 from ..redis_load import PING, SET, RedisPrograms, ServerCare, measure_redis_load
 from ..results import Combination, Document, Sample, summarise
 from ..statistics import paired_ratio, ratio_text
-from ..table import SPREAD, Column, Layout, noise, told_of
-from ..text import grouped, joined, mebibytes, micros
+from ..table import Layout, noise, told_of
+from ..text import joined
 from ..verdict import CPU, SPEED
 
 ABOUT = "Compares memory allocators, preloaded into the same server"
@@ -30,10 +30,7 @@ LIBRARIES = {OURS: ("", ""), HUGE: ("", ""), "tcmalloc": ("libtcmalloc-minimal4"
              "jemalloc": ("libjemalloc2", "libjemalloc.so.2"),
              "mimalloc": ("libmimalloc2.0", "libmimalloc.so.2", "libmimalloc.so.2.0", "libmimalloc.so.3")}
 SAME = 0.9, 1.1, "0.9 to 1.1, as it allocates nothing"
-COLUMNS: tuple[Column, ...] = (
-    ("CPU/req", 10, CPU, micros), ("ratio", 7, "ratio", str), ("its rounds", 14, "range", str),
-    ("requests/s", 12, SPEED, grouped), SPREAD, ("p50", 9, "p50_us", micros), ("p99", 9, "p99_us", micros),
-    ("memory", 10, "server_rss_bytes", mebibytes))
+COLUMNS = (CPU, "ratio", "range=its rounds", SPEED, "spread", "p50_us", "p99_us", "server_rss_bytes")
 Standing = tuple[Combination, Sample | None]    # an allocator, and its CPU over that of glibc in the same model and round
 
 
@@ -90,7 +87,7 @@ def compose(document: Document) -> dict[str, Any]:
 
 def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
     ratios = {(row.workload, row.label): ratio for row, ratio in standings(Document("", "", {}, {}, figures["results"]))}
-    layout = Layout(lambda row: COLUMNS, 35, lambda row: f"  {row.label}")
+    layout = Layout(lambda row: COLUMNS, lambda row: row.label)
     return layout.text(summary, told_of(figures["verdicts"]), ratios) + noise(summary, figures)
 
 

@@ -14,8 +14,8 @@ from ..options import Parser, output_file
 from ..plan import COUNTERPARTS, Contender, Settings, UsualRuns, contenders_of
 from ..results import Combination, Document, Result, Sample, read_document, summarise, workload_names
 from ..statistics import may_lead, paired_ratio, ratio_text
-from ..table import SPREAD, Column, rows_text, title_line
-from ..text import grouped, joined, mebibytes, micros, percent, significant
+from ..table import rows_text, title_line
+from ..text import joined, micros, percent
 from ..verdict import CPU, SPEED, compute_verdict, disturbance, kept, metric_of, rank, sentence_of
 
 # For each handler the first measured workload gives the answer.
@@ -177,14 +177,9 @@ def advise_scenarios(combinations: Sequence[Combination], environment: Mapping[s
 ABOUT = "Compares the five threading models under several workloads: table, JSON, HTML report"
 CLAIMS = "2.15 5.2"
 DEFAULT_LIST, QUICK_LIST = "echo,pipeline,cpu:200us,blocking:2ms,mixed,heartbeat", "echo,cpu:200us,mixed"
-USUAL_COLUMNS: tuple[Column, ...] = (
-    ("requests/s", 11, SPEED, grouped), SPREAD, ("p50", 9, "p50_us", micros),
-    ("p99", 9, "p99_us", micros), ("p99.9", 9, "p999_us", micros), ("CPU/req", 10, CPU, micros),
-    ("syscalls", 9, "syscalls_per_request", significant), ("switches", 9, "context_switches_per_request", significant),
-    ("threads", 8, "server_threads", grouped), ("memory", 9, "server_rss_bytes", mebibytes))
-HEARTBEAT_COLUMNS = USUAL_COLUMNS[:6] + (  # without counters that are irrelevant then
-    ("beat p50", 9, "heartbeat_p50_us", micros), ("beat p99", 9, "heartbeat_p99_us", micros),
-    ("beat max", 9, "heartbeat_max_us", micros))
+USUAL_COLUMNS = (SPEED, "spread", "p50_us", "p99_us", "p999_us", CPU, "syscalls_per_request", "context_switches_per_request",
+                 "server_threads", "server_rss_bytes")
+HEARTBEAT_COLUMNS = (*USUAL_COLUMNS[:6], "heartbeat_p50_us", "heartbeat_p99_us", "heartbeat_max_us")
 
 
 def bottleneck_line(combinations: Iterable[Combination]) -> str:
@@ -209,8 +204,7 @@ def console_table(document: Document, figures: dict[str, Any]) -> str:
     for verdict in figures["verdicts"]:
         rows = [c for c in summary if c.workload == verdict["workload"]]
         columns = HEARTBEAT_COLUMNS if any("heartbeat_p99_us" in row.samples for row in rows) else USUAL_COLUMNS
-        width = max(23, *(len(row.label) for row in rows)) + 2
-        out += f"{title_line(rows[0])}\n{rows_text(rows, columns, lambda row: {}, width, lambda row: f'  {row.label}')}"
+        out += f"{title_line(rows[0])}\n{rows_text(rows, columns, lambda row: {}, lambda row: row.label)}"
         told = [verdict["sentence"], verdict["also"], verdict["caution"], bottleneck_line(rows)]
         told += [ratio["sentence"] for ratio in figures["peer_ratios"] if ratio["workload"] == verdict["workload"]]
         out += "".join(f"  -> {sentence}\n" for sentence in told if sentence) + "\n"

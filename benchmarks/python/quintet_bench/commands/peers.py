@@ -19,8 +19,7 @@ from ..redis_load import PING, PIPELINE, RedisPrograms, measure_redis_load
 from ..results import Combination, Document, Result, Sample, label_of, summarise
 from ..runner import PATIENCE_S, server_command
 from ..statistics import paired_ratio, ratio_json, ratio_text
-from ..table import SPREAD, Column, Layout, noise, told_of
-from ..text import grouped, micros, significant
+from ..table import Layout, noise, told_of
 from ..verdict import CPU, SPEED, cost_of
 
 ABOUT = "Compares Quintet's echo server with other libraries' and hand-written ones"
@@ -31,11 +30,8 @@ MOST = {False: 1.25, True: 5.0}         # over the reference: CPU for a request,
 EPOLL, REDIS = Contender(peer="epoll"), Contender(peer="redis")
 
 Standing = tuple[Combination, Sample | None]  # a server, and its cost over the reference's in each round
-COUNTED: tuple[Column, ...] = (("instructions", 14, "instructions_per_request", grouped), ("ratio", 8, "ratio", str))
-COLUMNS: tuple[Column, ...] = (
-    ("CPU/req", 10, CPU, micros), ("ratio", 7, "ratio", str), ("its rounds", 14, "range", str),
-    ("syscalls", 10, "syscalls_per_request", significant), ("requests/s", 12, SPEED, grouped), SPREAD,
-    ("p50", 9, "p50_us", micros), ("p99", 9, "p99_us", micros))
+COUNTED = ("instructions_per_request", "ratio")
+COLUMNS = (CPU, "ratio", "range=its rounds", "syscalls_per_request", SPEED, "spread", "p50_us", "p99_us")
 
 
 def reference_in(workload: str) -> Contender:
@@ -58,7 +54,7 @@ def demands_on(standing: Sequence[Standing]) -> list[Verdict]:
             and row.first["engine"] not in ("asio", "uring")]
 
 
-LAYOUT = Layout(lambda row: COUNTED if cost_of(row).counted else COLUMNS, 36, lambda row: f"  {row.label}")
+LAYOUT = Layout(lambda row: COUNTED if cost_of(row).counted else COLUMNS, lambda row: row.label)
 
 
 def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:

@@ -22,8 +22,8 @@ from ..plan import Contender, Run, Settings, UsualRuns, place
 from ..results import Combination, Document, Result, Sample
 from ..runner import Observer, await_listening, load_command, run_load, server_command
 from ..statistics import Filter
-from ..table import SPREAD, Column, Layout, title_line, told_of
-from ..text import grouped, micros, significant
+from ..table import Layout, title_line, told_of
+from ..text import grouped, significant
 from ..verdict import CPU, SPEED
 
 ABOUT = "Compares shared memory with TCP, a Unix socket and bare eventfds: latency, throughput, system calls, memory"
@@ -32,13 +32,8 @@ MOST_P50_US, LEAST_LEAD, MOST_OVER_DOORBELL, LEAST_SPEED, MOST_IDLE_BYTES = 1.0,
 MESSAGE, TIMEOUT_S = b"12345678", 10.0
 OF_PROCESS = {"bytes_per_connection": "RssAnon", "segment_bytes_per_connection": "RssShmem",
               "page_table_bytes_per_connection": "VmPTE"}
-LATENCY: tuple[Column, ...] = (
-    ("p50", 10, "p50_us", micros), ("p99", 10, "p99_us", micros), ("requests/s", 12, SPEED, grouped), SPREAD,
-    ("CPU/req", 10, CPU, micros), ("calls/req", 11, "syscalls_per_request", significant))
-MEMORY: tuple[Column, ...] = (
-    ("user space", 12, "bytes_per_connection", grouped), ("segment", 10, "segment_bytes_per_connection", grouped),
-    ("page tables", 13, "page_table_bytes_per_connection", grouped),
-    ("kernel objects", 16, "slab_bytes_per_connection", grouped))
+LATENCY = ("p50_us", "p99_us", SPEED, "spread", CPU, "syscalls_per_request=calls/req")
+MEMORY = (*OF_PROCESS, "slab_bytes_per_connection")
 
 
 class Way(Contender):
@@ -187,8 +182,8 @@ def compose(document: Document) -> dict[str, Any]:
 
 
 def name_of(row: Combination) -> str:
-    return "  eventfd, two threads" if row.first["peer"] else (
-        f"  {row.first['transport']}{', spinning' if row.first['spin_us'] else ', asleep'}")
+    return "eventfd, two threads" if row.first["peer"] else (
+        f"{row.first['transport']}{', spinning' if row.first['spin_us'] else ', asleep'}")
 
 
 def title_of(rows: Sequence[Combination]) -> str:
@@ -197,7 +192,7 @@ def title_of(rows: Sequence[Combination]) -> str:
     return f"{f'{IDLE}: bytes of each of {count} connections' if rows[0].workload == IDLE else title_line(rows[0])}, {model}"
 
 
-LAYOUT = Layout(lambda row: MEMORY if row.workload == IDLE else LATENCY, 24, name_of, title=title_of)
+LAYOUT = Layout(lambda row: MEMORY if row.workload == IDLE else LATENCY, name_of, title=title_of)
 
 
 def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:

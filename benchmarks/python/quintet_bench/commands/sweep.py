@@ -21,7 +21,7 @@ from ..results import Combination, Document, Result, Sample, combination_key, nu
 from ..runner import Measure, measure_load
 from ..statistics import paired_ratio, ratio_json, ratio_text
 from ..study.perf_tool import Window, per_request
-from ..table import SPREAD, Column, Layout, failure_remarks, placement_text
+from ..table import Layout, cell, failure_remarks, placement_text
 from ..text import grouped, joined, micros, percent, significant
 from ..verdict import CPU, SPEED, kept
 
@@ -312,20 +312,16 @@ def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
     """A block for each server, with a line and a bar for each value, then the conclusions."""
     axis = AXES[figures["settings"]["axis"]]
     published, most = has_published(axis, summary), max(row.median(axis.figure) or 0 for row in summary)
-    columns: tuple[Column, ...] = (
-        ("requests/s", 13, SPEED, grouped), ("", 1, "bound", str), SPREAD,
-        *([("MB/s", 8, MEGABYTES, significant)] if axis.figure == MEGABYTES else []), ("CPU/req", 10, CPU, micros),
-        *([("client's", 10, CLIENT_CPU, micros)] if figures.get("ratios") else []),
-        ("p50", 9, "p50_us", micros), ("p99", 9, "p99_us", micros), ("failed", 8, "lost", str),
-        *([("published", 11, "published", str)] if published else []), ("", 0, "bar", str))
+    columns = (SPEED, "spread", *[MEGABYTES] * (axis.figure == MEGABYTES), CPU,
+               *[CLIENT_CPU] * bool(figures.get("ratios")), "p50_us", "p99_us", "failed", *["published"] * published, "bar=")
 
     def texts(row: Combination) -> dict[str, str]:
         bar = "#" * max(1, round((row.median(axis.figure) or 0) / (most or 1) * BAR_WIDTH))
-        return {"bound": "*" if row.client_bound else "", "bar": f"  {bar}",
-                "lost": grouped(row.samples["failed"].high) if "failed" in row.samples else "-",
+        return {SPEED: cell(row, SPEED) + ("*" if row.client_bound else " "), "bar": f"{bar:<{BAR_WIDTH}}",
+                "failed": grouped(row.samples["failed"].high) if "failed" in row.samples else "-",
                 "published": grouped(PUBLISHED[row.first[axis.field]]) if row.first[axis.field] in PUBLISHED else ""}
-    layout = Layout(lambda row: columns, 14, lambda row: f"{axis.text(row.first[axis.field]):>14}", lambda row: row.label,
-                    lambda rows: f"\n{rows[0].label}", texts, failure_remarks, axis.name)
+    layout = Layout(lambda row: columns, lambda row: f"{axis.text(row.first[axis.field]):>14}", lambda row: row.label,
+                    lambda rows: f"\n{rows[0].label}", texts, failure_remarks, f"{axis.name:>14}")
     out = _heading(axis, summary[0]) + layout.text(summary)
     if any(row.client_bound for row in summary):
         out += "\n  * the client was the bottleneck: the server could do more"
