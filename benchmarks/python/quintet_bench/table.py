@@ -66,9 +66,9 @@ def remarks(combination: Combination) -> str:
     return failure_remarks(combination) + (bound if combination.client_bound else "")
 
 
-def rows_text(rows: Sequence[Combination], columns: Sequence[str], texts: Callable[[Combination], dict[str, str]],
-              name: Callable[[Combination], str], after: Callable[[Combination], str] = remarks, title: str = "") -> str:
-    """A line for each combination, below the titles. `texts` gives the cells that are no medians, by key."""
+def grid(rows: Sequence[Combination], columns: Sequence[str], texts: Callable[[Combination], dict[str, str]],
+         name: Callable[[Combination], str], title: str = "") -> list[list[str]]:
+    """The titles, and the cells of each combination. `texts` gives those that are no medians, by key."""
     keys, titles = zip(*((key, title or (SHOWN[key][0] if key in SHOWN else key) * (not given))
                          for key, given, title in (column.partition("=") for column in columns)))
 
@@ -76,10 +76,15 @@ def rows_text(rows: Sequence[Combination], columns: Sequence[str], texts: Callab
         spread = {"spread": percent(row.samples[SPEED].spread)} if SPEED in row.samples else {}
         ready = spread | texts(row)
         return [ready[key] if key in ready else cell(row, key) if key in SHOWN else "-" for key in keys]
-    body = [[name(row), *(cells(row) if row.rounds else [""] * len(keys))] for row in rows]
-    head, *lines = aligned([[title, *titles], *body]).splitlines()
-    failed = (f"  failed: {row.error or 'no figures'}\n" if not row.rounds else f"\n{after(row)}" for row in rows)
-    return head + "\n" + "".join(map(str.__add__, lines, failed))
+    return [[title, *titles], *([name(row), *(cells(row) if row.rounds else [""] * len(keys))] for row in rows)]
+
+
+def rows_text(rows: Sequence[Combination], cells: Sequence[Sequence[str]],
+              after: Callable[[Combination], str] = remarks) -> str:
+    """The cells of grid(), with what is to be said of a row below it."""
+    head, *lines = aligned(cells).splitlines()
+    said = (f"\n{after(row)}" if row.rounds else f"  failed: {row.error or 'no figures'}\n" for row in rows)
+    return head + "\n" + "".join(map(str.__add__, lines, said))
 
 
 def ratio_texts(ratio: Sample | None, absent: str) -> dict[str, str]:
@@ -101,21 +106,29 @@ class Layout:
     columns: Callable[[Combination], Sequence[str]]     # keys, by the first of a group
     name: Callable[[Combination], str]
     group: Callable[[Combination], Any] = lambda row: row.workload
+    order: Callable[[Combination], Any] = lambda row: 0
     title: Callable[[Sequence[Combination]], str] = lambda rows: title_line(rows[0])
     texts: Callable[[Combination], dict[str, str]] = lambda row: {}     # of columns that are no medians
     after: Callable[[Combination], str] = remarks
     head: str = ""                      # of the names
 
-    def text(self, summary: Sequence[Combination], told: Callable[[Sequence[Combination]], str] = lambda rows: "",
-             ratios: Mapping[Any, Sample | None] | None = None) -> str:
-        """`told`: what stands below a group. `ratios`: by workload and label, for the columns "ratio" and "range"."""
+    def groups(self, summary: Sequence[Combination]) -> list[list[Combination]]:
+        found: dict[Any, list[Combination]] = {}
+        for row in sorted(summary, key=self.order):
+            found.setdefault(self.group(row), []).append(row)
+        return list(found.values())
+
+    def grid(self, rows: Sequence[Combination], ratios: Mapping[Any, Sample | None] | None = None) -> list[list[str]]:
+        """Of a group. `ratios`: by workload and label, for the columns "ratio" and "range"."""
         def texts(row: Combination) -> dict[str, str]:
             return self.texts(row) if ratios is None else ratio_texts(ratios[row.workload, row.label], "1")
-        groups: dict[Any, list[Combination]] = {}
-        for row in summary:
-            groups.setdefault(self.group(row), []).append(row)
-        return "".join(f"{self.title(rows)}\n" + rows_text(rows, self.columns(rows[0]), texts, self.name, self.after, self.head)
-                       + told(rows) for rows in groups.values())
+        return grid(rows, self.columns(rows[0]), texts, self.name, self.head)
+
+    def text(self, summary: Sequence[Combination], told: Callable[[Sequence[Combination]], str] = lambda rows: "",
+             ratios: Mapping[Any, Sample | None] | None = None) -> str:
+        """`told`: what stands below a group."""
+        return "".join(f"{self.title(rows)}\n{rows_text(rows, self.grid(rows, ratios), self.after)}{told(rows)}"
+                       for rows in self.groups(summary))
 
 
 def arrows(verdicts: Iterable[Mapping[str, Any]]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def table(heads: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
-    cells = [["" if cell is None else str(cell) for cell in row] for row in rows]
+    cells = [["" if cell is None else str(cell).strip() for cell in row] for row in rows]
     return "".join(f"| {' | '.join(row)} |\n" for row in (heads, ["---"] * len(heads), *cells))
 
 

@@ -14,7 +14,7 @@ from ..options import Parser, output_file
 from ..plan import COUNTERPARTS, Contender, Settings, UsualRuns, contenders_of
 from ..results import Combination, Document, Result, Sample, read_document, summarise, workload_names
 from ..statistics import may_lead, paired_ratio, ratio_text
-from ..table import rows_text, title_line
+from ..table import grid, rows_text, title_line
 from ..text import joined, micros, percent
 from ..verdict import CPU, SPEED, compute_verdict, disturbance, kept, metric_of, rank, sentence_of
 
@@ -204,7 +204,7 @@ def console_table(document: Document, figures: dict[str, Any]) -> str:
     for verdict in figures["verdicts"]:
         rows = [c for c in summary if c.workload == verdict["workload"]]
         columns = HEARTBEAT_COLUMNS if any("heartbeat_p99_us" in row.samples for row in rows) else USUAL_COLUMNS
-        out += f"{title_line(rows[0])}\n{rows_text(rows, columns, lambda row: {}, lambda row: row.label)}"
+        out += f"{title_line(rows[0])}\n{rows_text(rows, grid(rows, columns, lambda row: {}, lambda row: row.label))}"
         told = [verdict["sentence"], verdict["also"], verdict["caution"], bottleneck_line(rows)]
         told += [ratio["sentence"] for ratio in figures["peer_ratios"] if ratio["workload"] == verdict["workload"]]
         out += "".join(f"  -> {sentence}\n" for sentence in told if sentence) + "\n"

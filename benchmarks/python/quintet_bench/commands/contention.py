@@ -44,12 +44,11 @@ def compose(document: Document) -> dict[str, Any]:
 
 
 LAYOUT = Layout(lambda row: COLUMNS, lambda row: f"{row.first['loops']:>4} thread(s)  {NAMES[row.first['peer']]}",
-                after=failure_remarks)
+                order=lambda row: (row.first["loops"], not row.first["peer"].endswith("-shared")), after=failure_remarks)
 
 
 def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
-    rows = sorted(summary, key=lambda row: (row.first["loops"], not row.first["peer"].endswith("-shared")))
-    return (LAYOUT.text(rows) + arrows(figures["ratios"])
+    return (LAYOUT.text(summary) + arrows(figures["ratios"])
             + f"\nPublished: {figures['published']['sentence']}.\n{figures['noise']}\n")
 
 

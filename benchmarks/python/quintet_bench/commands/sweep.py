@@ -321,7 +321,7 @@ def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
                 "failed": grouped(row.samples["failed"].high) if "failed" in row.samples else "-",
                 "published": grouped(PUBLISHED[row.first[axis.field]]) if row.first[axis.field] in PUBLISHED else ""}
     layout = Layout(lambda row: columns, lambda row: f"{axis.text(row.first[axis.field]):>14}", lambda row: row.label,
-                    lambda rows: f"\n{rows[0].label}", texts, failure_remarks, f"{axis.name:>14}")
+                    title=lambda rows: f"\n{rows[0].label}", texts=texts, after=failure_remarks, head=f"{axis.name:>14}")
     out = _heading(axis, summary[0]) + layout.text(summary)
     if any(row.client_bound for row in summary):
         out += "\n  * the client was the bottleneck: the server could do more"

@@ -7,9 +7,8 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from ..doc_sections import words
 from ..results import pretty
-from .figures import MODELS, complete, shown, tint_of, tip
+from .figures import MODELS, complete, shown, tint_of, tip, words
 
 FOLDER = pathlib.Path(__file__).parent / "templates"
 TEMPLATES = jinja2.Environment(loader=jinja2.FileSystemLoader(FOLDER), autoescape=True, trim_blocks=True, lstrip_blocks=True,
