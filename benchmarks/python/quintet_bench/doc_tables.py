@@ -17,9 +17,10 @@ from .commands import bus as bus_command, compare as compare_command, contention
 from .commands.sweep import AXES, conclude, has_published
 from .demands import WORDS
 from .published import PUBLISHED
-from .report.figures import Row, complete, shown, words
+from .report.figures import shown, words
 from .results import read_document, read_json, summarise
 from .study.report import caches_grid, changes, figures_grid
+from .table import grid
 from .text import filled, grouped, listed, significant, table
 
 FOUND = ("median", "min", "max", "rounds", "met", "sentence", "kind", "metric", "demand", "number")
@@ -60,8 +61,8 @@ def machines_table(records: Sequence[dict[str, Any]]) -> str:
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PAGES = ("README.md", "doc/*.md", "doc/results/*.md")
 BLOCK = re.compile(r"(<!-- table: (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
-COLUMNS = {"requests_per_s": "requests/s", "p99_us": "p99", "p999_us": "p99.9", "server_cpu_us_per_request": "CPU",
-           "syscalls_per_request": "system calls", "futex_per_request": "futex calls", "heartbeat_p99_us": "heartbeat p99"}
+COLUMNS = ("requests_per_s", "p99_us", "p999_us", "server_cpu_us_per_request", "syscalls_per_request", "futex_per_request",
+           "heartbeat_p99_us")          # of compare
 
 
 def path_of(name: str) -> str:
@@ -179,12 +180,6 @@ def stress(scenario: str) -> str:
     return section(document, [rows])
 
 
-def figures(rows: Sequence[Row]) -> str:
-    keys = [key for key in COLUMNS if any(row[key] is not None for row in rows)]
-    return table(["", *(COLUMNS[key] for key in keys)],
-                 ([row["label"], *(shown(key, row[key]) for key in keys)] for row in rows))
-
-
 def compare() -> str:
     document = read_document(path_of("compare"))
     found, summary, out = compare_command.compose(document), summarise(document.results), ""
@@ -192,8 +187,9 @@ def compare() -> str:
         rows = [row for row in summary if row.workload == v["workload"]]
         told = [v["sentence"], v["caution"], compare_command.bottleneck_line(rows)]
         told += [ratio["sentence"] for ratio in found["peer_ratios"] if ratio["workload"] == v["workload"]]
-        out += (f"\n`{v['workload']}`:\n\n{figures([complete(row.to_json()) for row in rows])}\n"
-                + listed(filter(None, told)))
+        columns = [key for key in COLUMNS if any(key in row.samples for row in rows)]
+        heads, *cells = grid(rows, columns, lambda row: {}, lambda row: row.label)
+        out += f"\n`{v['workload']}`:\n\n{table(heads, cells)}\n{listed(filter(None, told))}"
     return out.removeprefix("\n") + caption(found)
 
 
