@@ -131,7 +131,7 @@ def test_costs_are_found_again_and_held_out_runs_are_predicted() -> None:
     assert list(costs.models) == ["single_reactor", "reactor_pool"]     # the other lacks a run
     for was, fitted in zip(*(dataclasses.astuple(one.models["reactor_pool"])[:4] for one in (machine, costs))):
         assert fitted == pytest.approx(was, rel=0.05)
-    found = out["errors"]["held_out"]["requests_per_s"]["all"]
+    found = out["errors"]["held_out"]["requests_per_s"]
     assert found["runs"] == found["within"] == 4 and found["median"] < 0.02
     assert len(out["fitted"]) == 11 and len(out["forecast"]) == 2 * 2 * 2 and not out["settings"]["interrupted"]
     text = table(out | {"shapes": [shard_shape(machine, 400)]})

@@ -130,8 +130,6 @@ def fit(costs: MachineCosts, model: str, rows: list[Row]) -> None:
 # A figure's key, that of its error, its title, and its format. Other programs disturb CPU time least.
 FIGURES = (("requests_per_s", "error", "requests/s", grouped), ("p99_us", "p99_error", "p99", micros),
            ("cpu_us", "cpu_error", "CPU for a request", micros))
-SETS = {"held_out": "Runs that nothing was fitted to: measured, and simulated",
-        "fitted": "Runs that the costs were fitted to (by CPU for a request, not by throughput)"}
 BOUND = 0.15
 Columns = list[tuple[str, str, Callable[[Any], str]]]   # title, key and format
 
@@ -184,9 +182,9 @@ def conclude(document: Document, costs: MachineCosts, runs: list[Row], *question
     except KeyboardInterrupt:
         document.interrupted = True
     document.settings["interrupted"] = document.interrupted
-    sets = {name: [compared(run) for run in runs if is_fitted(run) == (name == "fitted")] for name in SETS}
-    summaries = {name: {key: {"all": errors(rows, error), "undisturbed": errors([r for r in rows if not r["disturbed"]], error)}
-                        for key, error, _, _ in FIGURES} for name, rows in sets.items()}
+    sets = {name: [compared(run) for run in runs if is_fitted(run) == fitted]
+            for name, fitted in (("held_out", False), ("fitted", True))}
+    summaries = {name: {key: errors(rows, error) for key, error, _, _ in FIGURES} for name, rows in sets.items()}
     return document.figures() | {"costs": list(costs.table()), "errors": summaries} | f | sets
 
 
@@ -214,7 +212,7 @@ def _costs_text(costs: list[Row]) -> str:
             (f"\nFitted to runs measured here, for each model\n{crossed('', cells)}" if fitted else ""))
 
 
-def _runs_text(name: str, runs: list[Row], summaries: dict[str, Any]) -> str:
+def _held_out_text(runs: list[Row], summaries: dict[str, Any]) -> str:
     columns: Columns = [
         ("", "model", str), ("", "workload", str), ("", "connections", str),
         ("", "cpus_shared", lambda shared: "all CPUs, shared" if shared else "one CPU"),
@@ -222,13 +220,12 @@ def _runs_text(name: str, runs: list[Row], summaries: dict[str, Any]) -> str:
     for key, error, title, form in FIGURES:
         columns += [(title, key, form), ("simulated", f"simulated_{key}", form),
                     ("error", error, lambda e: f"{e * 100:+.0f} %")]
-    out = f"\n{SETS[name]}\n{listed(runs, columns, (0, 1, 3, 4))}"
-    for (key, _, title, _), which in itertools.product(FIGURES, ("all", "undisturbed")):
-        e = summaries[key][which]
-        if e and (which == "all" or e != summaries[key]["all"]):
-            out += (f"  -> {name.replace('_', ' ')}, {title}{', undisturbed' * (which != 'all')}: within {percent(BOUND)}: "
-                    f"{e['within']} of {e['runs']}, median error {percent(e['median'])}, worst {percent(e['worst'])}\n")
-    return out
+    out = f"\nRuns that nothing was fitted to: measured, and simulated\n{listed(runs, columns, (0, 1, 3, 4))}"
+    for title, e in ((title, summaries[key]) for key, _, title, _ in FIGURES if summaries[key]):
+        out += (f"  -> held out, {title}: within {percent(BOUND)}: {e['within']} of {e['runs']}, median error "
+                f"{percent(e['median'])}, worst {percent(e['worst'])}\n")
+    disturbed = "  * other programs had more than 5 % of the CPUs in every round\n"
+    return out + disturbed * any(row["disturbed"] for row in runs)
 
 
 def _forecast_text(handler: float, rows: list[Row]) -> str:
@@ -257,9 +254,7 @@ def _shape_text(shape: dict[str, Any]) -> str:
 
 
 def table(f: dict[str, Any]) -> str:
-    out = _costs_text(f["costs"]) + "".join(_runs_text(name, f[name], f["errors"][name]) for name in SETS if f[name])
-    if any(row["disturbed"] for name in SETS for row in f[name]):
-        out += "  * other programs had more than 5 % of the CPUs in every round\n"
+    out = _costs_text(f["costs"]) + (_held_out_text(f["held_out"], f["errors"]["held_out"]) if f["held_out"] else "")
     out += "".join(f"  -> {one['sentence']}\n" for one in f["verdicts"]) + (f["noise"] + "\n" if f["summary"] else "")
     if status_of(f["verdicts"]) == NOT_MET:
         out += "No forecast: the simulation is wrong here already, for the runs above that it can be compared with.\n"
