@@ -15,7 +15,7 @@ from typing import Any
 from .build import Build
 from .errors import UsageError
 from .machine import Environment, read_text
-from .options import Parser, number_in, one_of, output_file, parse_range, run_duration
+from .options import Parser, number_in, output_file, run_duration
 from .plan import Run, Settings, UsualRuns, expected_s, fit_within, make_plan
 from .child import STARTING_S
 from .progress import perform_all
@@ -43,15 +43,6 @@ def add_measuring_options(parser: Parser, usual: UsualRuns, quick: UsualRuns, *,
     if within:
         parser.option("--within", run_duration, "instead of --duration: all runs together take about this long")
     parser.option("--json", output_file, "write all results to this file; -: standard output", metavar="FILE")
-
-
-def add_server_options(parser: Parser, build: Build) -> None:
-    parser.option("--loops", number_in(1, 1024), "loops of models 4 and 5 (default: the server's CPUs)")
-    parser.option("--workers", parse_range, "MIN..MAX workers of models 3 and 5 (default: 1..4)", default="1..4")
-    parser.option("--offload", one_of(*build.offload), "batches that models 3 and 5 hand off to workers: "
-                  f"{', '.join(build.offload)} (default: automatic, which is adaptive in model 5)", default="automatic")
-    parser.option("--engine", build.engine, f"I/O engine: {', '.join(build.engines)} (default: automatic, which is epoll "
-                  "unless QUINTET_ENGINE names another)", default="automatic")
 
 
 def settings_of(arguments: argparse.Namespace, build: Build, usual: UsualRuns, quick: UsualRuns, **more: Any) -> Settings:
