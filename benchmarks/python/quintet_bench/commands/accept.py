@@ -33,6 +33,8 @@ from ..text import percent
 from ..verdict import CPU, SPEED
 from ..web import NGINX_FILE, await_accepting, installed, load_short, nginx_command, serving_hello
 
+ABOUT = "Compares accept strategies under short connections"
+CLAIMS = "2.1 2.4 2.5 2.8 2.9 2.11 4.10"
 EVENTS = "sched:sched_wakeup,syscalls:sys_*_accept*,syscalls:sys_*_epoll_*wait*"
 EVENT = re.compile(r"^ *(\d+) +(?:sched|syscalls):(?:sys_)?(\w+): (.*)$", re.MULTILINE)
 
@@ -77,13 +79,11 @@ def wakes_obstacle() -> str | None:
 
 
 def count_wakes(server: int, client: list[str]) -> tuple[int, int]:
-    """Runs the client, and returns what count_events() does."""
+    """Runs the client, and returns what count_events() does, by the scheduler's tracepoint."""
     threads = set(os.listdir(f"/proc/{server}/task"))
     return count_events(_trace(client), threads)
 
 
-ABOUT = "Compares accept strategies under short connections"
-CLAIMS = "2.1 2.4 2.5 2.8 2.9 2.11 4.10"
 USUAL = Contender().accept
 COLUMNS = (f"{SPEED}=connections/s", "spread", f"{CPU}=CPU/conn", "user", "p50_us", "p99_us", "accepted_locally",
            "accept_balance", "accept_wakes_per_connection", "syscalls_per_request")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
-"""`quintet-bench compare`: plan, table, JSON and page."""
+"""`quintet-bench compare`: the five models under several workloads, and advice: a model for each kind of handler and
+connection, whether loops should accept for themselves, and the library's cost beside hand-written code."""
 import argparse
 import contextlib
 import dataclasses
@@ -18,6 +19,8 @@ from ..table import grid, rows_text, title_line
 from ..text import joined, micros, percent
 from ..verdict import CPU, SPEED, compute_verdict, disturbance, kept, metric_of, rank, sentence_of
 
+ABOUT = "Compares the five threading models under several workloads: table, JSON, HTML report"
+CLAIMS = "2.15 5.2"
 # For each handler the first measured workload gives the answer.
 QUESTIONS = {"cheap": ("echo", "pipeline", "large"), "computing": ("cpu", "mixed"), "blocking": ("blocking",)}
 
@@ -174,8 +177,6 @@ def advise_scenarios(combinations: Sequence[Combination], environment: Mapping[s
                   for sentence in [machine_sentence(environment)] if sentence]
 
 
-ABOUT = "Compares the five threading models under several workloads: table, JSON, HTML report"
-CLAIMS = "2.15 5.2"
 DEFAULT_LIST, QUICK_LIST = "echo,pipeline,cpu:200us,blocking:2ms,mixed,heartbeat", "echo,cpu:200us,mixed"
 USUAL_COLUMNS = (SPEED, "spread", "p50_us", "p99_us", "p999_us", CPU, "syscalls_per_request", "context_switches_per_request",
                  "server_threads", "server_rss_bytes")

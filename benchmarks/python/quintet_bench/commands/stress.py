@@ -17,8 +17,7 @@ from ..options import Parser, number_in, one_of, parse_duration
 from ..plan import Settings, UsualRuns
 from ..progress import perform_all
 from ..results import Document, Sample
-from ..stress.attack import ATTACKS, MOST_PEERS, perform as perform_attack
-from ..stress.attack import DIALECTS
+from ..stress.attack import ATTACKS, DIALECTS, MOST_PEERS, perform as perform_attack
 from ..stress.findings import Findings
 from ..stress.peers import AT_ONCE, resolve
 from ..stress.run import Run

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSL-1.0
-"""`quintet-bench sweep`: one thing varies; table, JSON and page of the curves."""
+"""`quintet-bench sweep`: one thing varies; who leads from where on, and whether throughput has the published shape.
+
+Two servers are apart at a value if the ranges of their rounds do not overlap and their medians differ by more than rounds
+usually move. Among the many pairs of points in a sweep, chance separates some in all their rounds, but not by more."""
 from __future__ import annotations
 
 import argparse
@@ -25,6 +28,8 @@ from ..table import Layout, cell, failure_remarks, placement_text
 from ..text import grouped, joined, micros, percent, significant
 from ..verdict import CPU, SPEED, kept
 
+ABOUT = "Varies one thing, such as connections: the curves, and which leads from where on"
+CLAIMS = "4.7 4.8 4.9 4.12 4.13"
 # requests/s over connections, of a hand-written echo of 8 bytes on one epoll loop of a virtual machine (i5-3470, 4 cores)
 PUBLISHED = {1: 10_000, 5: 90_000, 10: 190_000, 30: 200_000, 100: 200_000, 300: 150_000, 500: 130_000, 1000: 110_000,
              5000: 90_000}
@@ -128,8 +133,6 @@ def shape(curve: Curve) -> list[dict[str, Any]]:
     return [rise, fall]
 
 
-ABOUT = "Varies one thing, such as connections: the curves, and which leads from where on"
-CLAIMS = "4.7 4.8 4.9 4.12 4.13"
 BAR_WIDTH = 24
 MEGABYTES, CLIENT_CPU, MIGRATIONS = "mb_per_s", "client_cpu_us_per_request", "migrations_per_request"
 COSTS = ((CPU, "server CPU", micros), (CLIENT_CPU, "client CPU", micros), (MIGRATIONS, "migrations", significant))

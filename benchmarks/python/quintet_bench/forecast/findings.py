@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
-"""Fits the costs, simulates the measured runs, then machines that cannot be measured here: as JSON and as a table."""
+"""Measures runs, fits costs to some, simulates all, then machines that cannot be measured here: as JSON and as a table."""
 from __future__ import annotations
 
 import dataclasses
