@@ -12,10 +12,11 @@ Format = Callable[[float], str]
 # A column's title, and how it shows the median, by its key. Behind "=" a command may give it another title.
 SHOWN: dict[str, tuple[str, Format]] = {
     SPEED: ("requests/s", grouped), "mb_per_s": ("MB/s", significant), CPU: ("CPU/req", micros),
-    "client_cpu_us_per_request": ("client's", micros), "server_threads": ("threads", grouped),
-    "server_rss_bytes": ("memory", mebibytes), "p50_us": ("p50", micros), "p99_us": ("p99", micros),
+    "client_cpu_us_per_request": ("client CPU", micros), "server_threads": ("threads", grouped),
+    "server_rss_bytes": ("memory", mebibytes), "p50_us": ("p50", micros), "p90_us": ("p90", micros), "p99_us": ("p99", micros),
     "p999_us": ("p99.9", micros), "max_us": ("max", micros), "instructions_per_request": ("instructions", grouped),
     "syscalls_per_request": ("syscalls", significant), "futex_per_request": ("futex", significant),
+    "server_user_us_per_request": ("user", micros), "migrations_per_request": ("migrations", significant),
     "context_switches_per_request": ("switches", significant), "receives_per_request": ("receives", significant),
     "heartbeat_p50_us": ("beat p50", micros), "heartbeat_p99_us": ("beat p99", micros),
     "heartbeat_max_us": ("beat max", micros),
