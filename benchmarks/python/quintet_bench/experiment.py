@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from .build import Build
 from .demands import Verdict, demand, exit_status, status_of, tempered
-from .foreign import add_example_options
 from .measuring import add_measuring_options, run_plan, run_probes, settings_of
 from .options import Parser, number_in, one_of, parse_range
 from .plan import Settings, UsualRuns
@@ -105,7 +104,8 @@ class Experiment:
             parse, text, usual = shared_option(name, build)
             parser.option(name.partition("=")[0], parse, text, default=usual)
         add_measuring_options(parser, self.usual, self.quick, within=self.within)
-        add_example_options(parser, *self.programs)
+        for name in self.programs:
+            parser.option(f"--{name}", str, f"path of the example {name} (default: that of this build)", metavar="FILE")
         parser.examples(*(f"quintet-bench {self.name} {line}".rstrip() for line in self.examples))
         parser.notes(*self.notes)
 

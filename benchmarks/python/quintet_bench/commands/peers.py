@@ -66,7 +66,10 @@ def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
 def measure_instructions(result: Result, s: Settings, run: Run) -> None:
     """All requests of a turn arrive before the server wakes."""
     serve = functools.partial(valgrind.serving_echo, server_command(s, run, result), run.work)
-    valgrind.count_instructions(result, valgrind.bounded_turns(run.work), serve)
+    result["server_cpus"] = result["client_cpus"] = str(valgrind.cpu())
+    (count,), requests = valgrind.difference(valgrind.CALLGRIND, lambda log: (valgrind.collected_instructions(log),),
+                                             valgrind.bounded_turns(run.work), serve)
+    result |= {"requests": requests, "failed": 0, "instructions_per_request": count / requests}
 
 
 def _usable(program: str, engine: str) -> bool:

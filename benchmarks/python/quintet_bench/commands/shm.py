@@ -13,11 +13,11 @@ from typing import Any
 from ..build import Build, Workload
 from ..child import Child, probe
 from ..demands import Verdict, at_least, at_most, demand
-from ..errors import RunError, UsageError
+from ..errors import RunError
 from ..experiment import Experiment, Plan, compared, matching
 from ..foreign import raise_file_limit, require_files
 from ..machine import cpu_text, read_text
-from ..options import Parser, list_of, number_in, one_of, parse_duration
+from ..options import Parser, duration_in, list_of, number_in, one_of
 from ..plan import Contender, Run, Settings, UsualRuns, place
 from ..results import Combination, Document, Result, Sample
 from ..runner import Observer, await_listening, load_command, run_load, server_command
@@ -199,18 +199,11 @@ def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
     return LAYOUT.text(summary, told_of(figures["verdicts"])) + f"{figures['noise']}\n"
 
 
-def spin_budget(text: str) -> int:
-    microseconds = round(parse_duration(text) * 1e6)
-    if not 1 <= microseconds <= 100_000:
-        raise UsageError(f'"{text}" is out of range; it must be from 1us to 100ms')
-    return microseconds
-
-
 def options(parser: Parser, build: Build) -> None:
     parser.option("--transports", list_of(one_of(*TRANSPORTS)), f"comma-separated (default: {','.join(TRANSPORTS)})",
                   default=list(TRANSPORTS))
-    parser.option("--spin", spin_budget, "how long both sides of a spinning row poll before they sleep (default: 1ms)",
-                  default=1000)
+    parser.option("--spin", duration_in("1us", "100ms"), "how long both sides of a spinning row poll before they sleep "
+                  "(default: 1ms)", default=1e-3)
     parser.option("--connections", number_in(2, 20_000), "connections of the throughput rows (default: 100)", default=100)
     parser.option("--idle", number_in(10, 20_000), "idle connections whose memory is measured (default: 1000)", default=1000)
 
@@ -222,7 +215,7 @@ def plan(arguments: argparse.Namespace, build: Build) -> Plan:
     works = [build.workload("latency"), build.workload("echo").but(connections=a.connections),
              build.workload("echo").but(name=IDLE, connections=a.idle)]
     ways = [Way(model=a.model, engine=a.engine, transport=transport, spin_us=spin)
-            for spin in (None, a.spin) for transport in a.transports]
+            for spin in (None, round(a.spin * 1e6)) for transport in a.transports]
     return Plan({"workloads": works, "contenders": [Doorbell(peer=DOORBELL), *ways]}, measure)
 
 
