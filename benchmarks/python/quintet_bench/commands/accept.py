@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: BSL-1.0
 """`quintet-bench accept`: accept strategies under short connections, beside a hand-written loop or nginx."""
 import argparse
+import contextlib
 import functools
-import json
 import os
 import pathlib
 import re
-import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,12 +18,12 @@ from ..demands import Verdict, at_most, demand
 from ..errors import RunError, UsageError
 from ..experiment import Experiment, Plan, compared, times
 from ..foreign import example_program, free_port, pinned, raise_file_limit, require_files
-from ..machine import allowed_cpus, read_text
+from ..machine import allowed_cpus
 from ..options import Parser, list_of, number_in, one_of
 from ..plan import Contender, Run, Settings, UsualRuns
 from ..published import PUBLISHED
 from ..results import Combination, Document, Result, label_of, summarise
-from ..runner import PATIENCE_S, Measure, await_listening, server_command
+from ..runner import Measure, await_listening, counted_server, server_command
 from ..statistics import Filter
 from ..study.perf_tool import perf_output
 from ..table import Layout, arrows, published, title_line
@@ -119,17 +117,18 @@ def _take_wakes(result: Result, s: Settings, server: Child, address: str) -> Non
 
 
 def measure_accept(closing: str, result: Result, s: Settings, run: Run) -> None:
-    with tempfile.NamedTemporaryFile(suffix=".json") as file:
-        counters = [] if run.who.peer else ["--pin-loops", "--json", file.name]
-        with Child("the server", server_command(s, run, result) + counters) as server:
-            address = await_listening(server, result)
-            load_short(result, s, run, server, address, "--close", closing)
-            if run.counting and not wakes_obstacle():
-                _take_wakes(result, s, server, address)
-            server.kill(signal.SIGTERM)
-            server.wait(time.monotonic() + PATIENCE_S)
-        if not run.who.peer:
-            take_accept_figures(result, json.loads(read_text(file.name) or "{}"))
+    command, counted = server_command(s, run, result), dict[str, Any]()
+    with contextlib.ExitStack() as ends:
+        if run.who.peer:
+            server = ends.enter_context(Child("the server", command))
+        else:
+            server, counted = ends.enter_context(counted_server([*command, "--pin-loops"]))
+        address = await_listening(server, result)
+        load_short(result, s, run, server, address, "--close", closing)
+        if run.counting and not wakes_obstacle():
+            _take_wakes(result, s, server, address)
+    if not run.who.peer:
+        take_accept_figures(result, counted)
 
 
 def measure_http(nginx: str, http_hello: str, result: Result, s: Settings, run: Run) -> None:
