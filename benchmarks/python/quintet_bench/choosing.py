@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .commands.compare import compose
-from .markdown import filled, table
+from .text import filled, table
 from .report.figures import shown
 from .results import Combination, Document, summarise
 from .text import grouped, significant

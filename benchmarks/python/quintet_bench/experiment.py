@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 from .build import Build
 from .demands import Verdict, demand, exit_status, status_of, tempered
-from .foreign import add_example_options
-from .measuring import add_measuring_options, add_server_options, run_plan, run_probes, settings_of
+from .measuring import add_measuring_options, run_plan, run_probes, settings_of
 from .options import Parser, number_in, one_of, parse_range
 from .plan import Settings, UsualRuns
 from .results import Document, Result, Sample, summarise, write_results
 from .runner import Measure, measure_load
 from .statistics import Filter, paired_ratio, ratio_text
 
+OF_SERVERS = ("--loops=models", "--workers", "--offload", "--engine")
 SHARDED = one_of("loop_per_thread", "loop_per_thread_pool", "4", "5")
 
 
@@ -29,13 +29,15 @@ def shared_option(name: str, build: Build) -> tuple[Callable[[str], Any], str, A
         "--model": (build.model, "model of the server (default: single_reactor)", "single_reactor"),
         "--model=sharded": (lambda text: build.model(SHARDED(text)), "loop_per_thread or loop_per_thread_pool, since in others "
                             "only the main loop accepts (default: loop_per_thread)", "loop_per_thread"),
-        "--engine": (build.engine, f"I/O engine: {', '.join(build.engines)} (default: automatic)", "automatic"),
+        "--engine": (build.engine, f"I/O engine: {', '.join(build.engines)} (default: automatic, which is epoll unless "
+                     "QUINTET_ENGINE names another)", "automatic"),
         "--accept": (one_of(*build.accept), f"one of {', '.join(build.accept)} (default: reuse_port)", "reuse_port"),
         "--connections": (number_in(1, 20_000), "concurrent connections (default: by workload)", None),
         "--loops": (number_in(1, 1024), "loops, threads or workers of the server (default: its CPUs)", None),
+        "--loops=models": (number_in(1, 1024), "loops of models 4 and 5 (default: the server's CPUs)", None),
         "--workers": (parse_range, "MIN..MAX workers of models 3 and 5 (default: 1..4)", "1..4"),
-        "--count": (one_of("instructions"), "instructions: count those of each server in user space with callgrind, instead of "
-                    "time", None)}
+        "--offload": (one_of(*build.offload), f"batches that models 3 and 5 hand off to workers: {', '.join(build.offload)} "
+                      "(default: automatic, which is adaptive in model 5)", "automatic")}
     return options[name]
 
 
@@ -92,19 +94,18 @@ class Experiment:
     shared: tuple[str, ...] = ()        # names of shared options
     programs: tuple[str, ...] = ()      # examples that it starts
     within: bool = False                # --within is allowed
-    server: bool = False                # it has the options of a server
+    server: bool = False                # it has the options OF_SERVERS
     examples: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     def add_options(self, parser: Parser, build: Build) -> None:
         self.options(parser, build)
-        for name in self.shared:
+        for name in (*self.shared, *OF_SERVERS * self.server):
             parse, text, usual = shared_option(name, build)
             parser.option(name.partition("=")[0], parse, text, default=usual)
         add_measuring_options(parser, self.usual, self.quick, within=self.within)
-        if self.server:
-            add_server_options(parser, build)
-        add_example_options(parser, *self.programs)
+        for name in self.programs:
+            parser.option(f"--{name}", str, f"path of the example {name} (default: that of this build)", metavar="FILE")
         parser.examples(*(f"quintet-bench {self.name} {line}".rstrip() for line in self.examples))
         parser.notes(*self.notes)
 

@@ -11,7 +11,6 @@ from typing import Any
 from .build import Build
 from .errors import RunError, UsageError
 from .machine import read_text
-from .options import Parser
 from .results import Result
 
 OF_THREADS = {  # figure: pattern in a thread's status, sched or schedstat, and unit
@@ -37,12 +36,6 @@ def example_program(build: Build, name: str, given: str | None) -> str:
     if not os.access(path, os.X_OK):
         raise UsageError(f"{name}: {path} does not exist; build the target quintet-example-{name}, or name it with --{name}")
     return path
-
-
-def add_example_options(parser: Parser, *names: str) -> None:
-    """Adds an option for the path of each of these examples: the `given` of example_program()."""
-    for name in names:
-        parser.option(f"--{name}", str, f"path of the example {name} (default: that of this build)", metavar="FILE")
 
 
 def require_files(connections: int) -> None:

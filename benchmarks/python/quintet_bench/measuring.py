@@ -12,13 +12,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import strace
 from .build import Build
 from .errors import UsageError
 from .machine import Environment, read_text
-from .options import Parser, number_in, one_of, output_file, parse_range, run_duration
+from .options import Parser, number_in, output_file, run_duration
 from .plan import Run, Settings, UsualRuns, expected_s, fit_within, make_plan
-from .probe import STARTING_S
+from .child import STARTING_S
 from .progress import perform_all
 from .results import Document, Result
 from .runner import Measure, measure_load, perform
@@ -44,15 +43,6 @@ def add_measuring_options(parser: Parser, usual: UsualRuns, quick: UsualRuns, *,
     if within:
         parser.option("--within", run_duration, "instead of --duration: all runs together take about this long")
     parser.option("--json", output_file, "write all results to this file; -: standard output", metavar="FILE")
-
-
-def add_server_options(parser: Parser, build: Build) -> None:
-    parser.option("--loops", number_in(1, 1024), "loops of models 4 and 5 (default: the server's CPUs)")
-    parser.option("--workers", parse_range, "MIN..MAX workers of models 3 and 5 (default: 1..4)", default="1..4")
-    parser.option("--offload", one_of(*build.offload), "batches that models 3 and 5 hand off to workers: "
-                  f"{', '.join(build.offload)} (default: automatic, which is adaptive in model 5)", default="automatic")
-    parser.option("--engine", build.engine, f"I/O engine: {', '.join(build.engines)} (default: automatic, which is epoll "
-                  "unless QUINTET_ENGINE names another)", default="automatic")
 
 
 def settings_of(arguments: argparse.Namespace, build: Build, usual: UsualRuns, quick: UsualRuns, **more: Any) -> Settings:
@@ -118,13 +108,10 @@ def run_probes(command: str, s: Settings, build: Build, kinds: Sequence[tuple[st
 def run_plan(command: str, s: Settings, build: Build, measure: Measure = measure_load) -> Document:
     """Performs all runs, one after the other. Ctrl-C ends them and keeps the results so far. The counts of the counting pass
     are copied to every round of their combination; a failed pass leaves None."""
-    no_counter = build.call_counter or ("only strace counts them for this client" if s.by_strace else None)
-    s.by_strace = s.counters and no_counter is not None and strace.obstacle() is None
-    obstacle = f"{no_counter}; {strace.obstacle()}" if s.counters and no_counter and not s.by_strace else None
-    counters = ("left out" if not s.counters else f"not measured: {obstacle}" if obstacle else
-                f"{'by strace, in ' if s.by_strace else ''}one separate pass for each combination, the same in all its rounds")
-    if obstacle:
-        print(f"System calls are not counted: {obstacle}.", file=sys.stderr)
+    counters = ("left out" if not s.counters else f"not measured: {build.call_counter}" if build.call_counter else
+                "one separate pass for each combination, the same in all its rounds")
+    if s.counters and build.call_counter:
+        print(f"System calls are not counted: {build.call_counter}.", file=sys.stderr)
         s.counters = False
     plan, done = make_plan(s), list[tuple[Run, Result]]()
     print(f"{len(plan)} runs, about {math.ceil(expected_s(s, plan))} s; order by seed {s.seed}. "

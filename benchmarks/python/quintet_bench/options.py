@@ -56,11 +56,15 @@ def parse_duration(text: str) -> float:
     return seconds
 
 
-def run_duration(text: str) -> float:
-    value = parse_duration(text)
-    if not 0.05 <= value <= 3600:
-        raise UsageError(f'"{text}" is out of range; it must be from 50ms to 60min')
-    return value
+def duration_in(low: str, high: str) -> Callable[[str], float]:
+    def parse(text: str) -> float:
+        if not parse_duration(low) <= parse_duration(text) <= parse_duration(high):
+            raise UsageError(f'"{text}" is out of range; it must be from {low} to {high}')
+        return parse_duration(text)
+    return parse
+
+
+run_duration = duration_in("50ms", "60min")
 
 
 def number_in(low: int, high: float = math.inf) -> Callable[[str], int]:

@@ -70,7 +70,6 @@ class Settings:
     warm_up_s: float = 0.2
     seed: int = 0                       # of the random order of runs
     quick: bool = False
-    by_strace: bool = False             # the counting pass uses strace: no tracepoints, or a client that cannot count
     counters: bool = True               # a separate pass counts system calls
     one_cpu: bool = False               # the server has a single CPU, for contenders that use no more
     shared_cpus: bool = False           # server and client may both use all CPUs

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-from . import strace
 from .build import Build, Workload
 from .child import Child
 from .errors import RunError, UsageError
@@ -21,7 +20,7 @@ from .foreign import example_program, free_port, pinned, sample, take_window
 from .machine import allowed_cpus
 from .plan import Run, Settings
 from .results import Result
-from .runner import Measure
+from .runner import PATIENCE_S, Measure
 from .web import await_accepting, example_command
 
 PING = Workload("kv", "echo", 100, len("*1\r\n$4\r\nPING\r\n"), 1, False, False, 0, (100, 14, 1))
@@ -56,7 +55,7 @@ class ServerCare(NamedTuple):
 
 
 @contextlib.contextmanager
-def running_server(programs: RedisPrograms, about: Result, care: ServerCare = ServerCare()) -> Iterator[tuple[Child, str]]:
+def running_server(programs: RedisPrograms, about: Result, care: ServerCare) -> Iterator[tuple[Child, str]]:
     """Starts the server of a run: redis-server for a peer, else kv. Gives it, ready, with its port."""
     port = free_port()
     command = ([programs.server, "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--daemonize", "no",
@@ -64,7 +63,7 @@ def running_server(programs: RedisPrograms, about: Result, care: ServerCare = Se
                [programs.kv, "--port", port, "--model", about["model"], "--loops", str(about["loops"]),
                 "--workers", about["workers"]])
     with Child("the server", pinned(about["server_cpus"], care.prefix(about) + command)) as server:
-        deadline = time.monotonic() + 60  # under valgrind it takes seconds
+        deadline = time.monotonic() + PATIENCE_S
         sign = "Ready to accept connections" if about["peer"] else f":{port}"
         while (line := server.line(deadline)) is not None and sign not in line:
             pass
@@ -112,17 +111,13 @@ def measure_redis_load(programs: RedisPrograms, care: ServerCare = ServerCare())
         warm_up, requests = (max(5_000, int(seconds * per_s)) for seconds in (run.warm_up_s(s), run.measured_s(s)))
         with running_server(programs, result, care) as (server, port):
             run_benchmark(programs, result, port, warm_up)
-            with strace.attached(server.pid) if run.counting else contextlib.nullcontext() as trace:
-                before, before_s = sample(server.pid), client_s()
-                take_figures(result, run_benchmark(programs, result, port, requests))
-                after, spent_s = sample(server.pid), client_s() - before_s
-                if server.status() is not None:
-                    raise RunError(f"the server {server.ending()}")
-                counts = strace.counts(trace.errors()) if trace else ()
+            before, before_s = sample(server.pid), client_s()
+            take_figures(result, run_benchmark(programs, result, port, requests))
+            after, spent_s = sample(server.pid), client_s() - before_s
+            if server.status() is not None:
+                raise RunError(f"the server {server.ending()}")
         duration_s = requests / result["requests_per_s"]
         take_window(result, before, after, requests, duration_s, spent_s)  # redis-benchmark fails if a request does
-        keys = ("syscalls_per_request", "futex_per_request")
-        result |= {key: count / requests for key, count in zip(keys, counts)}
     return measure
 
 

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from . import strace
 from .child import Child
 from .errors import RunError
 from .machine import allowed_cpus, cpu_text, read_text
@@ -36,27 +35,6 @@ class Observer:
         pass
 
 
-class StraceCounts(Observer):
-    """Counts system calls where tracepoints are not permitted."""
-
-    def __init__(self, stack: contextlib.ExitStack) -> None:
-        self._stack = stack
-        self._seen = [(0, 0), (0, 0)]
-
-    def attach(self, pid: int) -> None:
-        self._trace = self._stack.enter_context(strace.attached(pid))
-
-    def begin(self, pid: int) -> None:
-        self._seen[0] = strace.counts(self._trace.errors())
-
-    def end(self, pid: int) -> None:
-        self._seen[1] = strace.counts(self._trace.errors())
-
-    def fill(self, result: Result) -> None:
-        for key, before, after in zip(("syscalls_per_request", "futex_per_request"), *self._seen):
-            result[key] = (after - before) / result["requests"]
-
-
 Measure = Callable[[Result, Settings, Run], None]  # fills in the figures of a run; raises RunError
 
 
@@ -71,8 +49,8 @@ def describe(s: Settings, run: Run) -> Result:
         "transport": run.who.transport, "spin_us": run.who.spin_us, "pinning": run.who.pinning}
     if not run.who.peer:
         result |= {"engine": run.who.engine, "handler": run.who.handler, "accept": run.who.accept, "offload": s.offload,
-                   "receive_size": run.who.receive_size,
-                   "allocator": run.who.allocator, "loops": threads or s.loops or len(server),
+                   "receive_size": run.who.receive_size, "allocator": run.who.allocator,
+                   "loops": threads or s.loops or len(server),
                    "workers": f"{threads}..{threads}" if threads else s.workers}
     if run.who.pinning == "off":        # with as many loops and client threads as on CPUs of their own
         result |= dict.fromkeys(("server_cpus", "client_cpus"), cpu_text(allowed_cpus()))
@@ -159,17 +137,6 @@ def run_load(result: Result, command: list[str], server: Child, expected_s: floa
     return figures
 
 
-def load_or_count(result: Result, command: list[str], server: Child, s: Settings, run: Run, observer: Observer) -> None:
-    """Runs `load`, and counts system calls if the run is for that."""
-    if run.counting and s.by_strace:
-        with contextlib.ExitStack() as stack:
-            calls = StraceCounts(stack)
-            run_load(result, command, server, run.expected_s(s), calls)
-            calls.fill(result)
-    else:
-        run_load(result, command + ["--server-calls"] * run.counting, server, run.expected_s(s), observer)
-
-
 def measure_load(result: Result, s: Settings, run: Run, observer: Observer | None = None) -> None:
     """Starts `serve`, runs `load` against it, and fills in what they say."""
     with Child("the server", server_command(s, run, result)) as server:
@@ -177,7 +144,7 @@ def measure_load(result: Result, s: Settings, run: Run, observer: Observer | Non
         if run.work.heartbeat:
             command += ["--heartbeat", server.await_line("priority on ", time.monotonic() + PATIENCE_S)]
         idle = resident_bytes(server.pid)
-        load_or_count(result, command, server, s, run, observer or Observer())
+        run_load(result, command + ["--server-calls"] * run.counting, server, run.expected_s(s), observer or Observer())
         if run.work.connections >= ENOUGH_CONNECTIONS and not run.work.short:
             result["bytes_per_connection"] = (result["server_rss_bytes"] - idle) / run.work.connections
 

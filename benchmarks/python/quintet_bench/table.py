@@ -5,12 +5,25 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from .results import Combination, Result, Sample
-from .text import grouped, percent
-from .verdict import SPEED
+from .text import grouped, mebibytes, micros, percent, significant
+from .verdict import CPU, SPEED
 
 Format = Callable[[float], str]
-Column = tuple[str, int, str, Format]   # title, width, key and format
-SPREAD: Column = ("spread", 8, "spread", str)
+# A column's title, and how it shows the median, by its key. Behind "=" a command may give it another title.
+SHOWN: dict[str, tuple[str, Format]] = {
+    SPEED: ("requests/s", grouped), "mb_per_s": ("MB/s", significant), CPU: ("CPU/req", micros),
+    "client_cpu_us_per_request": ("client CPU", micros), "server_threads": ("threads", grouped),
+    "server_rss_bytes": ("memory", mebibytes), "p50_us": ("p50", micros), "p90_us": ("p90", micros), "p99_us": ("p99", micros),
+    "p999_us": ("p99.9", micros), "max_us": ("max", micros), "instructions_per_request": ("instructions", grouped),
+    "syscalls_per_request": ("syscalls", significant), "futex_per_request": ("futex", significant),
+    "server_user_us_per_request": ("user", micros), "migrations_per_request": ("migrations", significant),
+    "context_switches_per_request": ("switches", significant), "receives_per_request": ("receives", significant),
+    "heartbeat_p50_us": ("beat p50", micros), "heartbeat_p99_us": ("beat p99", micros),
+    "heartbeat_max_us": ("beat max", micros),
+    "accepted_locally": ("local", percent), "accept_balance": ("balance", "{:.2f}".format),
+    "accept_wakes_per_connection": ("wakes", "{:.2f}".format), "bytes_per_connection": ("user space", grouped),
+    "segment_bytes_per_connection": ("segment", grouped), "page_table_bytes_per_connection": ("page tables", grouped),
+    "slab_bytes_per_connection": ("kernel objects", grouped), "mode_ms": ("most in", lambda ms: f"{ms:.0f} to {ms + 1:.0f} ms")}
 
 
 def shape_text(result: Result) -> str:
@@ -32,10 +45,10 @@ def title_line(combination: Combination) -> str:
     return shape_text(combination.first) + placement_text(combination.first)
 
 
-def cell(combination: Combination, key: str, format: Format) -> str:
+def cell(combination: Combination, key: str) -> str:
     """The median as text; "-" if nothing was measured."""
     value = combination.median(key)
-    return "-" if value is None else format(value)
+    return "-" if value is None else SHOWN[key][1](value)
 
 
 def failure_remarks(combination: Combination) -> str:
@@ -54,18 +67,25 @@ def remarks(combination: Combination) -> str:
     return failure_remarks(combination) + (bound if combination.client_bound else "")
 
 
-def rows_text(rows: Iterable[Combination], columns: Sequence[Column], texts: Callable[[Combination], dict[str, str]],
-              width: int, name: Callable[[Combination], str], after: Callable[[Combination], str] = remarks,
-              title: str = "") -> str:
-    """A line for each combination. `texts` gives those that are no medians, by key; `width` belongs to the name."""
-    out = f"{title:>{width}}" + "".join(f"{title:>{wide}}" for title, wide, _, _ in columns) + "\n"
-    for row in rows:
+def grid(rows: Sequence[Combination], columns: Sequence[str], texts: Callable[[Combination], dict[str, str]],
+         name: Callable[[Combination], str], title: str = "") -> list[list[str]]:
+    """The titles, and the cells of each combination. `texts` gives those that are no medians, by key."""
+    keys, titles = zip(*((key, title or (SHOWN[key][0] if key in SHOWN else key) * (not given))
+                         for key, given, title in (column.partition("=") for column in columns)))
+
+    def cells(row: Combination) -> list[str]:
         spread = {"spread": percent(row.samples[SPEED].spread)} if SPEED in row.samples else {}
         ready = spread | texts(row)
-        cells = "".join(f"{ready[key] if key in ready else cell(row, key, form):>{wide}}" for _, wide, key, form in columns)
-        text = f"{cells.rstrip()}\n{after(row)}" if row.rounds else f"  failed: {row.error or 'no figures'}\n"
-        out += f"{name(row):<{width}}{text}"
-    return out
+        return [ready[key] if key in ready else cell(row, key) if key in SHOWN else "-" for key in keys]
+    return [[title, *titles], *([name(row), *(cells(row) if row.rounds else [""] * len(keys))] for row in rows)]
+
+
+def rows_text(rows: Sequence[Combination], cells: Sequence[Sequence[str]],
+              after: Callable[[Combination], str] = remarks) -> str:
+    """The cells of grid(), with what is to be said of a row below it."""
+    head, *lines = aligned(cells).splitlines()
+    said = (f"\n{after(row)}" if row.rounds else f"  failed: {row.error or 'no figures'}\n" for row in rows)
+    return head + "\n" + "".join(map(str.__add__, lines, said))
 
 
 def ratio_texts(ratio: Sample | None, absent: str) -> dict[str, str]:
@@ -84,25 +104,32 @@ def aligned(rows: Sequence[Sequence[str]], left: Container[int] = (0,)) -> str:
 @dataclasses.dataclass(frozen=True)
 class Layout:
     """Shows combinations: for each group a title, a line with the columns' names, and a line for each combination."""
-    columns: Callable[[Combination], Sequence[Column]]  # by the first of a group
-    width: int                          # of the name
+    columns: Callable[[Combination], Sequence[str]]     # keys, by the first of a group
     name: Callable[[Combination], str]
     group: Callable[[Combination], Any] = lambda row: row.workload
+    order: Callable[[Combination], Any] = lambda row: 0
     title: Callable[[Sequence[Combination]], str] = lambda rows: title_line(rows[0])
     texts: Callable[[Combination], dict[str, str]] = lambda row: {}     # of columns that are no medians
     after: Callable[[Combination], str] = remarks
     head: str = ""                      # of the names
 
-    def text(self, summary: Sequence[Combination], told: Callable[[Sequence[Combination]], str] = lambda rows: "",
-             ratios: Mapping[Any, Sample | None] | None = None) -> str:
-        """`told`: what stands below a group. `ratios`: by workload and label, for the columns "ratio" and "range"."""
+    def groups(self, summary: Sequence[Combination]) -> list[list[Combination]]:
+        found: dict[Any, list[Combination]] = {}
+        for row in sorted(summary, key=self.order):
+            found.setdefault(self.group(row), []).append(row)
+        return list(found.values())
+
+    def grid(self, rows: Sequence[Combination], ratios: Mapping[Any, Sample | None] | None = None) -> list[list[str]]:
+        """Of a group. `ratios`: by workload and label, for the columns "ratio" and "range"."""
         def texts(row: Combination) -> dict[str, str]:
             return self.texts(row) if ratios is None else ratio_texts(ratios[row.workload, row.label], "1")
-        groups: dict[Any, list[Combination]] = {}
-        for row in summary:
-            groups.setdefault(self.group(row), []).append(row)
-        return "".join(f"{self.title(rows)}\n" + rows_text(rows, self.columns(rows[0]), texts, self.width, self.name,
-                                                           self.after, self.head) + told(rows) for rows in groups.values())
+        return grid(rows, self.columns(rows[0]), texts, self.name, self.head)
+
+    def text(self, summary: Sequence[Combination], told: Callable[[Sequence[Combination]], str] = lambda rows: "",
+             ratios: Mapping[Any, Sample | None] | None = None) -> str:
+        """`told`: what stands below a group."""
+        return "".join(f"{self.title(rows)}\n{rows_text(rows, self.grid(rows, ratios), self.after)}{told(rows)}"
+                       for rows in self.groups(summary))
 
 
 def arrows(verdicts: Iterable[Mapping[str, Any]]) -> str:

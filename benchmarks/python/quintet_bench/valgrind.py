@@ -14,7 +14,6 @@ from .build import Workload
 from .child import Child
 from .errors import RunError
 from .machine import allowed_cpus, read_text
-from .results import Result
 
 PATIENCE_S = 60.0                       # a server is some fifty times slower under valgrind
 CALLGRIND = ["--tool=callgrind", "--callgrind-out-file=/dev/null"]
@@ -88,14 +87,6 @@ def difference(tool: list[str], parse: Callable[[str], tuple[float, ...]], few_m
                     raise RunError(f"the server {server.ending()}")
             counts.append(parse(read_text(log.name)))
     return [more - less for less, more in zip(*counts)], requests[1] - requests[0]
-
-
-def count_instructions(result: Result, few_many: tuple[int, int],
-                       serve: Callable[[list[str]], contextlib.AbstractContextManager[Served]]) -> None:
-    """Fills in the instructions for a request, counted with callgrind."""
-    result["server_cpus"] = result["client_cpus"] = str(cpu())
-    (count,), requests = difference(CALLGRIND, lambda log: (collected_instructions(log),), few_many, serve)
-    result |= {"requests": requests, "failed": 0, "instructions_per_request": count / requests}
 
 
 def collected_instructions(log: str) -> float:

@@ -83,4 +83,4 @@ def serving_hello(program: str, about: Result) -> Iterator[tuple[Child, str]]:
 def load_short(result: Result, s: Settings, run: Run, server: Child, address: str, *more: str) -> None:
     """The client of short connections, on all CPUs."""
     command = [*load_command(s, run, result, address), "--threads", str(len(allowed_cpus())), *more]
-    run_load(result, command + ["--server-calls"] * (run.counting and not s.by_strace), server, run.expected_s(s), Observer())
+    run_load(result, command + ["--server-calls"] * run.counting, server, run.expected_s(s), Observer())

@@ -39,23 +39,6 @@ if ! grep -q 'Wake-ups are not counted' "$work/err"; then
   grep -q '"accept_wakes_per_connection": [01]' "$work/accept.json" || fail 'wake-ups were not counted'
 fi
 
-# Beside processes, of the example prefork.
-refused 'HTTP' accept --nginx --processes
-if [ ! -x "$1/examples/prefork" ]; then
-  refused 'quintet-example-prefork' accept --processes
-else
-  refused '/nonexistent/prefork' accept --processes --prefork /nonexistent/prefork
-  measured accept --processes --strategies reuse_port --no-peers --loops 2 --rounds 1 --duration 200ms --warm-up 50ms \
-    --connections 20 --json "$work/processes.json"
-  grep -qE '^  processes .* [12]\.[0-9]{2} ' "$work/table" || fail "--processes: no balance in the table: $(cat "$work/table")"
-  line=$(grep -F '"accept": "processes"' "$work/processes.json" | grep -F '"workload"' | tail -1)
-  case $line in
-    *'"server_cpu_us_per_request": null'* | *'"accept_balance": null'*) fail "--processes: figures are missing: $line" ;;
-    *'"failed": 0'*) ;;
-    *) fail "--processes: $line" ;;
-  esac
-fi
-
 # Beside nginx, where it is.
 refused '--close' accept --nginx --close reset
 if ! PATH=$PATH:/usr/sbin command -v nginx > /dev/null; then

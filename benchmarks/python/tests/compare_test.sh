@@ -19,7 +19,7 @@ refused '--bogus' compare --bogus
 "$bench" compare --workloads echo --models 2,4 --rounds 2 --duration 100ms --warm-up 50ms --seed 1 \
   --json "$work/results.json" --html "$work/report.html" > "$work/table" 2> "$work/err"
 judge $? comparison
-for part in single_reactor loop_per_thread 'hand-written epoll' 'requests/s' 'Noise:' '-> Bottleneck: ' '-> Network: '; do
+for part in single_reactor loop_per_thread 'hand-written epoll' 'requests/s' 'Noise:' '-> Bottleneck: '; do
   grep -q -- "$part" "$work/table" || fail "the table does not mention $part"
 done
 [ "$(grep -c '"workload"' "$work/results.json")" -gt 6 ] || fail "results.json lacks results"

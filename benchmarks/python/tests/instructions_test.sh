@@ -7,7 +7,7 @@
 . "$(dirname "$0")/../../tests/lib.sh"
 needs valgrind
 
-timeout 100 "$bench" peers --count instructions --workload latency --peers epoll --json "$work/counts.json" \
+timeout 100 "$bench" peers --count instructions --workloads latency --peers epoll --json "$work/counts.json" \
   > "$work/table" 2> "$work/err"
 status=$?
 [ $status -eq 0 ] || fail "status $status: $(tail -3 "$work/err")"

@@ -40,7 +40,7 @@ expect 1 idle_answered:2000 idle_unanswered:0 good_failed:0
 run descriptors --peers 10
 expect 5 waiting:10 closed:0 wrong:0 good_failed:0
 run flood --peers 100
-expect 5 served_at_limit:46 failed:0 served_afterwards:100 good_failed:0
+expect 5 served_at_limit:46 closed:0 wrong:0 served_afterwards:100 good_failed:0
 run overload --peers 50
 expect 5 lost:0
 run non-readers --peers 2 --model 2  # 128 MiB asked for, and as much allowed

@@ -63,7 +63,7 @@ shown "$work/sweep.json" '"axis": "threads"' '"loops": 4' '"workers": "4..4"' '"
 refused '--loops and --workers' sweep threads --loops 2
 
 swept connections --values 10,20 --models 2 --client epoll,blocking
-shown "$work/table" 'single_reactor (blocking client), 20 connections' "client's" 'client CPU a request' 'bottleneck '
+shown "$work/table" 'single_reactor (blocking client), 20 connections' 'client CPU' 'client CPU a request' 'bottleneck '
 shown "$work/sweep.json" '"client": "blocking"' '"ratios"'
 swept connections --values 10,20 --models 2 --pinning on,off
 shown "$work/table" 'single_reactor (pinning off), 20 connections' 'server CPU a request'
@@ -73,7 +73,7 @@ refused '--client: the blocking client' sweep client-threads --client blocking
 
 # Threads of the client, and what they cost.
 swept client-threads --values 1,2
-shown "$work/table" 'client threads' "client's" 'the fewest client threads (1) ' 'server CPU a request' 'bottleneck'
+shown "$work/table" 'client threads' 'client CPU' 'the fewest client threads (1) ' 'server CPU a request' 'bottleneck'
 shown "$work/sweep.json" '"axis": "client-threads"' '"client_threads": 1' '"client_threads": 2' '"ratios"'
 
 # Ctrl-C: what was measured is shown and written, and no server or client stays behind. They run by a name of their own.

@@ -1,19 +1,15 @@
 # SPDX-License-Identifier: BSL-1.0
-"""Wake-ups to accept in what strace prints, the servers' own counters, and the ratios."""
+"""Wake-ups to accept in what perf prints, the servers' own counters, and the ratios."""
 import pathlib
 import subprocess
 
 import pytest
-from conftest import made_up, run_command
+from conftest import made_up
 
-from quintet_bench.build import Build
-from quintet_bench.commands import accept
-from quintet_bench.commands.accept import bounds, compose, measure_processes, ratios, table, take_accept_figures
-from quintet_bench.errors import RunError, UsageError
-from quintet_bench.machine import allowed_cpus
-from quintet_bench.plan import Contender, Run, Settings
+from quintet_bench.commands.accept import bounds, compose, ratios, table, take_accept_figures
+from quintet_bench.errors import RunError
 from quintet_bench.results import Document, Result, summarise
-from quintet_bench.wakes import count_events
+from quintet_bench.commands.accept import count_events
 from quintet_bench.web import NGINX_FILE, installed, nginx_command
 
 
@@ -87,28 +83,3 @@ def test_nginx_takes_its_configuration_and_keeps_the_file_open(tmp_path: pathlib
     if not installed("nginx"):
         pytest.skip("nginx is not installed; apt-get install nginx")
     subprocess.run([*command, "-t"], check=True, capture_output=True)
-
-
-def test_processes_are_measured_by_what_each_says_at_its_end(build: Build, tmp_path: pathlib.Path,
-                                                             monkeypatch: pytest.MonkeyPatch) -> None:
-    fake = tmp_path / "prefork"
-    fake.write_text("""#!/bin/bash
-end() { echo "prefork: stopping 2 processes"; printf 'prefork: process 7 has accepted %d connections\\n' 90 30; exit; }
-trap end TERM
-echo "prefork: 127.0.0.1:9 $*"; while :; do sleep 0.01; done
-""")
-    fake.chmod(0o755)
-    addresses: list[str] = []
-    monkeypatch.setattr(accept, "load_short", lambda result, s, run, server, address, *more: addresses.append(address))
-    result = made_up(accept="processes", loops=2) | {"server_cpus": str(allowed_cpus()[0])}
-    run = Run(build.workload("short"), Contender(model="single_reactor", accept="processes"), 1)
-    measure_processes(str(fake), "fin", result, Settings("load"), run)
-    assert addresses == ["127.0.0.1:9 --port 0 --engine epoll --processes 2"]
-    assert result["accept_balance"] == 1.5 and result["accepted_locally"] is None
-
-
-@pytest.mark.parametrize("line, text", [("--processes", "quintet-example-prefork"),
-                                        ("--nginx --processes", "leave one of them out")])
-def test_processes_need_the_example_and_its_protocol(build: Build, line: str, text: str) -> None:
-    with pytest.raises(UsageError, match=text):
-        run_command(accept, build, line)

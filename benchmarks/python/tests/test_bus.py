@@ -57,7 +57,7 @@ def test_there_are_seventeen_published_sizes() -> None:
 
 
 def test_demands_are_judged_in_the_order_of_the_plan() -> None:
-    sentences = bus.sentences_of(found())
+    sentences = [one["sentence"] for one in found()["verdicts"]]
     assert [one.partition(":")[0] for one in sentences] == [
         *["shm, 8 to 128 B"] * 3, *["shm, 8 to 16,384 B"] * 2, *["tcp, 8 to 128 B"] * 3, *["tcp, 8 to 16,384 B"] * 2,
         "shm, merged", "shm, a write for each", "tcp, merged", "tcp, a write for each", "6 processes, all to all"]

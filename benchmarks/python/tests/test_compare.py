@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from conftest import HERE, made_up
-from quintet_bench import advice
 from quintet_bench.commands import compare
 from quintet_bench.machine import topology
 from quintet_bench.results import Document, Result, summarise
@@ -71,7 +70,7 @@ def test_advice(foreign: float, speeds: tuple[float, ...], best: tuple[str, list
     """The cheapest among equals; a busy machine makes throughput worthless."""
     summary = summarise(r for name, speed, cpu in zip("abc", speeds, (9, 5, 9))
                         for r in rounds(name, (speed - 1, speed + 1), cpu, foreign_cpu_fraction=foreign))
-    cheap, computing, _ = advice.advise(summary)
+    cheap, computing, _ = compare.advise(summary)
     assert (cheap["model"], cheap["as_good"], computing["model"]) == (*best, None)
     assert ("60 % of the CPUs" in compute_verdict(summary, "echo")["caution"]) == (foreign > 0.1)
     assert ("on a quiet machine" in noise_sentence(summary)) == (foreign > 0.1)
@@ -80,7 +79,7 @@ def test_advice(foreign: float, speeds: tuple[float, ...], best: tuple[str, list
 def test_a_disturbed_round_makes_nobody_as_fast() -> None:
     """The ranges overlap, but the second may be a third slower: that it needs less CPU is no reason to take it."""
     results = rounds("a", (100, 101, 102, 60, 103), 9) + rounds("b", (70, 71, 72, 69, 70), 5) + rounds("c", (9,) * 5, 9)
-    cheap, *_ = advice.advise(summarise(results))
+    cheap, *_ = compare.advise(summarise(results))
     assert cheap["model"] == "a" and "cannot be told apart" in cheap["reason"]
 
 
@@ -90,7 +89,7 @@ def test_advice_by_scenario() -> None:
         ("loop_per_thread", "echo", (98, 102)), ("single_reactor", "echo", (48, 52)),
         ("thread_per_connection", "blocking:2ms", (98, 102)), ("reactor_pool", "blocking:2ms", (48, 52)))
         for r in rounds(model, speeds, workload=workload)]
-    out = advice.advise_scenarios(summarise(results), {"cores": 4, "physical_cores": 2, "numa_nodes": 1})
+    out = compare.advise_scenarios(summarise(results), {"cores": 4, "physical_cores": 2, "numa_nodes": 1})
     told = {row["scenario"]: row["sentence"] for row in out}
     assert [row["model"] for row in out] == ["loop_per_thread", None, "thread_per_connection", "loop_per_thread", None]
     assert "(serve --accept main_reactor, which spreads evenly). Measured with echo." in told["Long connections"]
@@ -98,9 +97,9 @@ def test_advice_by_scenario() -> None:
     assert "serve" not in told["Synchronous handlers"] and "co_await" in told["Asynchronous handlers"]
     assert "4 CPUs that are threads of 2 cores" in told["This machine"] and "NUMA" not in told["This machine"]
     results += [r for model in ("loop_per_thread", "single_reactor") for r in rounds(model, (9, 12), workload="short")]
-    assert "too noisy to tell (measured with short)" in advice.advise_scenarios(summarise(results), {})[1]["sentence"]
+    assert "too noisy to tell (measured with short)" in compare.advise_scenarios(summarise(results), {})[1]["sentence"]
     results += rounds("loop_per_thread_pool", (98, 102), workload="short")
-    short = advice.advise_scenarios(summarise(results), {})[1]
+    short = compare.advise_scenarios(summarise(results), {})[1]
     assert short["model"] == "loop_per_thread_pool" and "; what counts is accepting, " in short["sentence"]
 
 
@@ -118,18 +117,17 @@ def test_advice_by_the_machine(siblings: list[str], nodes: list[int], found: tup
             (tmp_path / f"cpu/cpu{cpu}/node{nodes[cpu]}").mkdir()
     machine = topology(str(tmp_path), list(range(len(siblings))))
     assert tuple(machine.values()) == found
-    assert part in advice.machine_sentence({"cores": len(siblings), **machine})
+    assert part in compare.machine_sentence({"cores": len(siblings), **machine})
     assert topology(str(tmp_path / "none"), [0]) == {"physical_cores": None, "numa_nodes": None}
-    assert advice.machine_sentence({}) == ""
+    assert compare.machine_sentence({}) == ""
 
 
-def test_the_table_tells_failures_bottlenecks_and_network() -> None:
-    results = [r for name, busy, packets in (("a", 0.99, 2), ("b", 0.99, 2), ("c", 0.5, 2.5)) for r in rounds(
-        name, (9, 10), client_cpu_fraction=0.5, server_busy_fraction=busy, net_packets_per_request=packets,
-        net_bytes_per_request=60 * packets)] + [made_up(model="a", error="killed by 11"), made_up(model="d", error="no port")]
+def test_the_table_tells_failures_and_bottlenecks() -> None:
+    results = [r for name, busy in (("a", 0.99), ("b", 0.99), ("c", 0.5))
+               for r in rounds(name, (9, 10), client_cpu_fraction=0.5, server_busy_fraction=busy)]
+    results += [made_up(model="a", error="killed by 11"), made_up(model="d", error="no port")]
     document = Document("compare", "1", {}, {}, results)
-    for part in ("1 of 3 runs failed: killed by 11", "failed: no port", "Bottleneck: server CPU (a and b); none (c).",
-                 "Network: 2.00 to 2.50 packets and 120 to 150 B for a request, 60.0 B a packet, whoever"):
+    for part in ("1 of 3 runs failed: killed by 11", "failed: no port", "Bottleneck: server CPU (a and b); none (c)."):
         assert part in compare.console_table(document, compare.compose(document))
 
 
@@ -148,10 +146,10 @@ def test_five_questions_whether_loops_should_accept(cores: int, short_us: Any, u
     results += [made_up(workload=name, model="loop_per_thread", server_cpu_us_per_request=5.0)
                 for name in ("echo", "blocking:2ms")]
     document = Document("compare", "1", {"cores": cores}, {}, results)
-    found = advice.suitability(document)
+    found = compare.suitability(document)
     assert [a["answer"] for a in found] == answers
     text = compare.console_table(document, compare.compose(document))
     assert all(a["sentence"] in text for a in found) and "block: blocking:2ms)" in text
     assert ("90 % of the server's CPU in the kernel and 25 % of the machine's in softirqs" in text) == (user_us == 4)
     assert text.count("too noisy to say") == 2 * isinstance(short_us, tuple)
-    assert advice.suitability(Document("compare", "1", {}, {}, []))[-1]["answer"] is None
+    assert compare.suitability(Document("compare", "1", {}, {}, []))[-1]["answer"] is None

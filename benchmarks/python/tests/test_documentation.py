@@ -5,7 +5,7 @@ import pathlib
 import re
 
 import pytest
-from conftest import made_up
+from conftest import HERE, made_up
 
 from quintet_bench import choosing, doc_tables
 from quintet_bench.commands.sweep import AXES, conclude
@@ -26,7 +26,7 @@ def test_each_command_has_a_row_in_the_documentation() -> None:
 def test_a_block_that_disagrees_is_rewritten_alone() -> None:
     page = "before\n<!-- table: memlat -->\n{}<!-- end -->\nafter\n"
     right = doc_tables.rewritten(page.format("| L1 | wrong |\n"))
-    assert right == page.format(doc_tables.section("memlat")) and "wrong" not in right
+    assert right == page.format(doc_tables.memlat()) and "wrong" not in right
 
 
 def test_a_choice_that_the_results_do_not_support_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,6 +60,13 @@ def test_the_sweep_over_handler_times_tells_who_leads(monkeypatch: pytest.Monkey
     table = doc_tables.handler_times("all")
     assert "| 100 us | 8,002 | 9,002 | 8,102 |" in table
     assert table.startswith(doc_tables.handler_times("table")) and "rounds" not in doc_tables.handler_times("table")
+
+
+def test_a_demand_that_all_servers_share_stands_beside_the_name_of_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doc_tables, "path_of", lambda name: str(HERE / "data/stress.json"))
+    text = doc_tables.stress("descriptors")
+    for part in ("| descriptors |", "waiting (must be 10) | 10 | 10", "(at most 100) | 8.15 ms | 250 ms (not met)", "FAILED: "):
+        assert part in text, f"{part} is not in: {text}"
 
 
 def test_compact_results_read_the_same(tmp_path: pathlib.Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from conftest import run_command
 
-from quintet_bench import measuring, strace
+from quintet_bench import measuring
 from quintet_bench.build import Build
 from quintet_bench.doc_tables import ROOT
 from quintet_bench.main import COMMANDS, run, told_of
@@ -33,7 +33,6 @@ def measured(s: Settings, run: Run, measure: Any) -> Result:
 @pytest.fixture
 def no_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measuring, "perform", measured)
-    monkeypatch.setattr(strace, "obstacle", lambda: "a test")
     monkeypatch.setattr("quintet_bench.commands.peers._usable", lambda program, engine: False)
 
 

@@ -17,7 +17,7 @@ NUMBER = re.compile(r"(?<![\w.,-])\d[\d,]*(?:\.\d+)?(?!\w)")
 DATE = re.compile(r"20\d\d-\d\d-\d\d")
 UNITS = r"(?:(?:requests|connections|messages)/s|MB/s|instructions?|ns|system calls)\b"
 MEASURED = re.compile(rf"({NUMBER.pattern})(?:(?: and| to) [\d.,]+)?\]?(?:\([^)]*\))? {UNITS}")
-PROGRAMS = (r"quintet-|benchmarks/|\w+_test\b|strace|(?:accept|allocators|bus|compare|contention|forecast|hash|load|memlat|"
+PROGRAMS = (r"quintet-|benchmarks/|\w+_test\b|strace|(?:accept|bus|compare|contention|forecast|hash|load|memlat|"
             r"merging|moon|peers|proxies|scaling|serve|shm|stress|study|sweep)\b")
 SOURCE = re.compile(rf"<!-- table: |`(?:chrt [^`]*)?(?:build/\w+/)?(?:{PROGRAMS})|\n(?:{PROGRAMS})")
 # Rows whose figures are on no page of results; a test or command stands beside them, and there was nothing to store.

@@ -14,7 +14,7 @@ from quintet_bench.errors import UsageError
 from quintet_bench.forecast.costs import MODELS, MachineCosts, ModelCosts, between
 from quintet_bench.forecast.engine import Simulator, Steps, Thread
 from quintet_bench.forecast.findings import conclude, errors, table
-from quintet_bench.forecast.runs import FITTED_RUNS, scenario_of
+from quintet_bench.forecast.findings import FITTED_RUNS, scenario_of
 from quintet_bench.forecast.server import Scenario, simulate
 from quintet_bench.forecast.shapes import accept_shape, accepting, io_context_shape, shard_shape
 from quintet_bench.results import Document
@@ -131,7 +131,7 @@ def test_costs_are_found_again_and_held_out_runs_are_predicted() -> None:
     assert list(costs.models) == ["single_reactor", "reactor_pool"]     # the other lacks a run
     for was, fitted in zip(*(dataclasses.astuple(one.models["reactor_pool"])[:4] for one in (machine, costs))):
         assert fitted == pytest.approx(was, rel=0.05)
-    found = out["errors"]["held_out"]["requests_per_s"]["all"]
+    found = out["errors"]["held_out"]["requests_per_s"]
     assert found["runs"] == found["within"] == 4 and found["median"] < 0.02
     assert len(out["fitted"]) == 11 and len(out["forecast"]) == 2 * 2 * 2 and not out["settings"]["interrupted"]
     text = table(out | {"shapes": [shard_shape(machine, 400)]})

@@ -8,7 +8,6 @@ from conftest import made_up
 from quintet_bench import redis_load
 from quintet_bench.commands import contention, memlat, merging
 from quintet_bench.commands import hash as hashing
-from quintet_bench.commands.hash import conclude
 from quintet_bench.commands.memlat import read_caches, working_sets
 from quintet_bench.machine import allowed_cpus
 from quintet_bench.plan import Contender, Run, Settings
@@ -55,26 +54,22 @@ def hash_table(results: list[dict[str, object]]) -> str:
     return hashing.table(results, document.raw() | hashing.compose(document))
 
 
-def test_hashes_are_compared_within_rounds_at_both_ends() -> None:
+def test_hashes_stand_beside_the_published_ones() -> None:
     results = [*hashed("crc32", 64, 1e9, 1e9), *hashed("xxh3", 64, 4e9, 6e9), *hashed("map-crc32", 64, 4e7, 4e7),
                *hashed("crc32", 1024, 9e9, 9e9), *hashed("xxh3", 1024, 1e9, 1e9),
                *hashed("crc32", 16384, 8e9, 8e9), *hashed("xxh3", 16384, 4e9)]  # interrupted
     table = hash_table(results)
-    for part in ("-> fastest at 64 B: xxh3, with 5.00 times the speed of crc32 (rounds from 4.00 to 6.00).\n",
-                 "-> fastest at 16 KiB: crc32, with 2.00 times the speed of xxh3.\n",
-                 "ns for a message of 64 B: crc32 64.0, xxh3 12.8", "at most 40 % (xxh3 at 64 B)"):
+    for part in ("ns for a message of 64 B: crc32 64.0, xxh3 12.8", "at most 40 % (xxh3 at 64 B)"):
         assert part in table
     rows = {line.split()[0]: line.split()[1:] for line in table.splitlines() if line.startswith("  ")}
     assert rows["map-crc32"] == ["40.0", "-", "-", "35"] and rows["crc32"] == ["1,000", "9,000", "8,000", "498"]
-    assert [(ratio["bytes"], ratio["fastest"], ratio["median"]) for ratio in conclude(results)] == [(64, "xxh3", 5),
-                                                                                                    (16384, "crc32", 2)]
 
 
 def test_a_hash_that_the_cpu_lacks_is_told_and_not_compared() -> None:
     lacking = {"kind": "crc32c", "bytes": 64, "bytes_per_s": None, "error": "not supported by this CPU", "round": 1}
     table = hash_table([lacking, *hashed("xxh3", 64, 4e9)])
     assert "crc32c: not supported by this CPU\n" in table and "fastest" not in table
-    assert hash_table([lacking]) == hash_table([]) == "" and conclude([lacking]) == conclude([]) == []
+    assert hash_table([lacking]) == hash_table([]) == ""
 
 
 def merging_table(results: list[dict[str, object]]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from conftest import HERE
-from quintet_bench.machines import NONE_YET, machines_table
+from quintet_bench.doc_tables import NONE_YET, machines_table
 
 SCRIPT = HERE.parents[2] / "scripts/record-here"
 # What the made-up tool does for each command. It waits forever in bus, as a server that does not end.

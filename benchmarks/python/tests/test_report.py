@@ -1,20 +1,15 @@
 # SPDX-License-Identifier: BSL-1.0
-"""The page stands alone, says what the document says, and takes nothing in it for markup; tables of other commands."""
+"""The page stands alone, says what the document says, and takes nothing in it for markup."""
 import html.parser
 import json
-import pathlib
 import re
 from typing import Any
 
-import pytest
-from conftest import HERE, made_up
+from conftest import made_up
 from quintet_bench.commands.compare import compose
-from quintet_bench.doc_sections import SECTIONS, read_section
 from quintet_bench.report.page import comparison_page, plain
-from quintet_bench.markdown import table
 from quintet_bench.results import Document
 
-OTHERS = {other["command"]: other for other in map(json.loads, (HERE / "data/others.jsonl").read_text().splitlines())}
 EVIL = "\"'><evil onx=1></script></style></title><evil>"
 
 
@@ -100,43 +95,3 @@ def test_conclusions_have_headings_and_come_first() -> None:
     assert places == sorted(places)
     header = page[:page.index("</header>")]
     assert header.count('class="note"') == 0    # explanations do not come before the conclusions
-
-
-@pytest.mark.parametrize("command, parts", [
-    ("sweep", ["as published", "| 1 | 6,883 | 7,582 | 10,000 |"]),
-    ("study", ["reactor_pool, echo", "futex calls | 0.160 | 0 | tracepoints", "0.0336 | 0.156 % | simulated"]),
-    ("contention", ["asio-shared, 8 threads", "350,000 requests/s with one io_context for all threads, 900,000 and more"]),
-    ("memlat", ["L1 | 16 KiB | 1.19 ns", "CPU 0 to CPU 1 | one line | 49.1 ns | 3 rounds: 48.3 ns to 160 ns", "whether"]),
-    ("shm", ["latency, 1 connection | p50", "eventfd | 50.0 us | 90.0 us", "shm, spinning | 400 ns",
-             "idle, 1,000 connections | user space | segment", "tcp, asleep | 240 | 0 | 5,200",
-             "latency: shm, spinning: p50 of 0.400"]),
-    ("stress", ["| descriptors |", "waiting (must be 10) | 10 | 10", "(at most 100) | 8.15 ms | 250 ms (not met)",
-                "FAILED: the"])])
-def test_tables_of_commands(command: str, parts: list[str], tmp_path: pathlib.Path) -> None:
-    (tmp_path / "other.json").write_text(json.dumps(OTHERS[command]))
-    _, found = read_section(str(tmp_path / "other.json"))
-    text = "".join(table(heads, rows) for heads, rows in found.tables) + "\n".join([
-        *(row["label"] for row in found.rows), *found.before, *found.after])
-    for part in parts:
-        assert part in text, f"{part} is not in: {text}"
-    assert set(OTHERS) == set(SECTIONS)
-
-
-@pytest.mark.parametrize("text, why", [
-    ("", "not JSON: line 1"), ("[1]", "not a file of quintet-bench"), ('{"command": 1}', "has no section"),
-    ('{"command": "compare", "results": []}', "has no section; there are those of sweep, study, contention"),
-    ('{"command": "study", "study": {}}', '"study" does not have the format'), ('{"command": "sweep"}', 'no "results"'),
-    ('{"command": "memlat", "results": [1]}', '"results" does not have the format'),
-    ('{"command": "shm", "summary": [{"workload": "echo", "peer": "x", "requests_per_s": "5"}]}', "not have the format")])
-def test_files_without_a_section_are_refused(text: str, why: str, tmp_path: pathlib.Path) -> None:
-    (tmp_path / "bad.json").write_text(text)
-    with pytest.raises(ValueError, match=f"bad.json: .*{re.escape(why)}"):
-        read_section(str(tmp_path / "bad.json"))
-
-
-def test_a_summary_that_is_not_in_the_file_is_made_of_its_runs(tmp_path: pathlib.Path) -> None:
-    path = tmp_path / "runs.json"
-    path.write_text(json.dumps({"command": "shm", "results": [made_up(requests_per_s=speed) for speed in (10, 30)]}))
-    assert read_section(str(path))[0]["summary"][0]["requests_per_s"] == 20
-    with pytest.raises(ValueError, match="cannot read nowhere: No such file"):
-        read_section("nowhere")

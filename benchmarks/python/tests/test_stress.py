@@ -15,9 +15,9 @@ from conftest import run_command
 from quintet_bench.build import Build
 from quintet_bench.commands import stress
 from quintet_bench.errors import UsageError
-from quintet_bench.stress import kernel_memory, run as stress_run
+from quintet_bench.stress import run as stress_run
 from quintet_bench.stress.attack import ATTACKS, Innocent, perform
-from quintet_bench.stress.dialect import DIALECTS, UNFINISHED_BYTES
+from quintet_bench.stress.attack import DIALECTS, UNFINISHED_BYTES
 from quintet_bench.stress.findings import Findings
 from quintet_bench.stress.peers import Peer, resolve
 
@@ -105,12 +105,12 @@ filp                 400    441    192   21    1 : tunables    0    0    0 : sla
 def test_kernel_memory_of_connections(tmp_path: pathlib.Path) -> None:
     buffers = "sockets: used 10\nTCP: inuse 1 orphan 0 tw 29 alloc 1 mem 3\nUDP: inuse 0 mem 7\n"
     objects = 10 * 2496 + 100 * 2368 + 400 * 192
-    assert kernel_memory.tcp_memory(SLABINFO, buffers) == objects + 3 * os.sysconf("SC_PAGE_SIZE")
+    assert stress_run.tcp_memory(SLABINFO, buffers) == objects + 3 * os.sysconf("SC_PAGE_SIZE")
     for slabinfo, sockstat in (("", buffers), (SLABINFO, ""), (SLABINFO.replace("\nTCP ", "\nUDP "), buffers)):
-        assert math.isnan(kernel_memory.tcp_memory(slabinfo, sockstat))
+        assert math.isnan(stress_run.tcp_memory(slabinfo, sockstat))
     (tmp_path / "slabinfo").write_text("slabinfo - version: 2.1\n")
-    assert kernel_memory.obstacle(str(tmp_path / "slabinfo")).endswith("has no cache TCP")
-    assert kernel_memory.obstacle(str(tmp_path / "none")).endswith("No such file or directory")
+    assert stress_run.no_tcp_memory(str(tmp_path / "slabinfo")).endswith("has no cache TCP")
+    assert stress_run.no_tcp_memory(str(tmp_path / "none")).endswith("No such file or directory")
 
 
 @pytest.mark.parametrize("controllers, files", [("memory", {"memory.limit_in_bytes", "memory.memsw.limit_in_bytes"}),

@@ -1,47 +1,90 @@
 # SPDX-License-Identifier: BSL-1.0
-"""`quintet-bench accept`: accept strategies under short connections, beside processes, a hand-written loop or nginx."""
+"""`quintet-bench accept`: accept strategies under short connections, beside a hand-written loop or nginx."""
 import argparse
+import contextlib
 import functools
-import json
+import os
 import pathlib
 import re
-import signal
+import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from typing import Any
 
-from .. import wakes
 from ..build import Build, Workload
 from ..child import Child
 from ..demands import Verdict, at_most, demand
 from ..errors import RunError, UsageError
 from ..experiment import Experiment, Plan, compared, times
 from ..foreign import example_program, free_port, pinned, raise_file_limit, require_files
-from ..machine import allowed_cpus, read_text
+from ..machine import allowed_cpus
 from ..options import Parser, list_of, number_in, one_of
 from ..plan import Contender, Run, Settings, UsualRuns
 from ..published import PUBLISHED
 from ..results import Combination, Document, Result, label_of, summarise
-from ..runner import PATIENCE_S, Measure, await_listening, server_command
+from ..runner import Measure, await_listening, counted_server, server_command
 from ..statistics import Filter
-from ..table import SPREAD, Column, Layout, arrows, published, title_line
-from ..text import grouped, micros, percent, significant
+from ..study.perf_tool import perf_output
+from ..table import Layout, arrows, published, title_line
+from ..text import percent
 from ..verdict import CPU, SPEED
 from ..web import NGINX_FILE, await_accepting, installed, load_short, nginx_command, serving_hello
 
 ABOUT = "Compares accept strategies under short connections"
 CLAIMS = "2.1 2.4 2.5 2.8 2.9 2.11 4.10"
+EVENTS = "sched:sched_wakeup,syscalls:sys_*_accept*,syscalls:sys_*_epoll_*wait*"
+EVENT = re.compile(r"^ *(\d+) +(?:sched|syscalls):(?:sys_)?(\w+): (.*)$", re.MULTILINE)
+
+
+def count_events(trace: str, threads: set[str]) -> tuple[int, int]:
+    """Returns accepted connections, and wake-ups to accept, from the lines of `perf script`. A wake-up in epoll_wait that finds
+    nothing there counts, too: the kernel lets the thread sleep again, which no system call shows."""
+    accepted = wakes = 0
+    woken, returned = set[str](), set[str]()
+    waiting = {thread for thread, event, _ in EVENT.findall(trace) if "epoll" in event} & threads
+    for thread, event, text in EVENT.findall(trace):
+        if event == "sched_wakeup":     # of another thread
+            if (found := re.search(r"pid=(\d+) prio=", text)) and found[1] in waiting:
+                wakes += found[1] in woken
+                woken.add(found[1])
+        elif thread in threads and "epoll" in event:
+            (waiting.add if event.startswith("enter") else waiting.discard)(thread)
+            (returned.add if thread in woken and thread not in waiting else returned.discard)(thread)
+            woken.discard(thread)
+        elif thread in threads and event.startswith("enter"):
+            wakes += thread in returned
+            returned.discard(thread)
+        elif thread in threads:
+            accepted += int(text, 16) < 1 << 63
+    return accepted, wakes
+
+
+def _trace(command: list[str]) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        perf_output("record", "-q", "-a", "-e", EVENTS, "-o", f"{folder}/data", "--", *command)
+        return perf_output("script", "-i", f"{folder}/data", "-F", "tid,event,trace")
+
+
+@functools.cache
+def wakes_obstacle() -> str | None:
+    """Says why wake-ups cannot be counted here; None: they can."""
+    try:
+        _trace(["true"])
+        return None
+    except (RunError, OSError, subprocess.SubprocessError) as error:
+        return str(error)
+
+
+def count_wakes(server: int, client: list[str]) -> tuple[int, int]:
+    """Runs the client, and returns what count_events() does, by the scheduler's tracepoint."""
+    threads = set(os.listdir(f"/proc/{server}/task"))
+    return count_events(_trace(client), threads)
+
+
 USUAL = Contender().accept
-PROCESSES = "processes"                 # stands for an accept strategy: the example prefork
-SERVED = re.compile(r"^prefork: process \d+ has accepted (\d+) connections$", re.MULTILINE)
-HUNDREDTHS = "{:.2f}".format
-COLUMNS: tuple[Column, ...] = (
-    ("connections/s", 14, SPEED, grouped), SPREAD, ("CPU/conn", 10, CPU, micros), ("user", 7, "user", str),
-    ("p50", 9, "p50_us", micros), ("p99", 9, "p99_us", micros), ("local", 9, "accepted_locally", percent),
-    ("balance", 9, "accept_balance", HUNDREDTHS), ("wakes", 8, "accept_wakes_per_connection", HUNDREDTHS),
-    ("syscalls", 10, "syscalls_per_request", significant))
+COLUMNS = (f"{SPEED}=connections/s", "spread", f"{CPU}=CPU/conn", "user", "p50_us", "p99_us", "accepted_locally",
+           "accept_balance", "accept_wakes_per_connection", "syscalls_per_request")
 # What a strategy should keep: the largest value, its name, and the strategy that promises it, or else all (doc/accepting.md).
 BOUNDS = {"accept_balance": (1.1, "busiest loop / average", USUAL),
           "accept_wakes_per_connection": (1.05, "threads woken for a connection", "")}
@@ -53,54 +96,39 @@ LEGEND = """\
 
 
 def take_accept_figures(result: Result, counted: dict[str, Any]) -> None:
-    """Takes accepted_locally and accept_balance from the output of `serve --json`. Processes do not know the former."""
+    """Takes accepted_locally and accept_balance from the output of `serve --json`."""
     accepted, locally, each = (counted.get(key) for key in ("accepted", "accepted_locally", "opened_by_each"))
     if not accepted:
         raise RunError("the server has accepted no connection")
-    if not each or (locally is None and result["accept"] != PROCESSES):
+    if not each or locally is None:
         raise RunError("the server has no counters of its loops")
     result["accept_balance"] = max(each) * len(each) / sum(each)
-    if locally is not None and result["accept"] != USUAL:  # the main loop is not pinned
+    if result["accept"] != USUAL:  # the main loop is not pinned
         result["accepted_locally"] = locally / accepted
 
 
-def _count_wakes(result: Result, s: Settings, server: Child, address: str) -> None:
+def _take_wakes(result: Result, s: Settings, server: Child, address: str) -> None:
     """At a rate at which every connection finds all threads asleep, even while they are traced."""
     command = [s.program, "load", address, "--workload", "short", "--rate", "200", "--duration", "1", "--warm-up", "0.1",
                "--pin", result["client_cpus"]]
-    accepted, woken = wakes.count(server.pid, command)
+    accepted, woken = count_wakes(server.pid, command)
     if accepted:
         result["accept_wakes_per_connection"] = woken / accepted
 
 
-def measure_accept(prefork: str, closing: str, result: Result, s: Settings, run: Run) -> None:
-    if run.who.accept == PROCESSES:
-        return measure_processes(prefork, closing, result, s, run)
-    with tempfile.NamedTemporaryFile(suffix=".json") as file:
-        counters = [] if run.who.peer else ["--pin-loops", "--json", file.name]
-        with Child("the server", server_command(s, run, result) + counters) as server:
-            address = await_listening(server, result)
-            load_short(result, s, run, server, address, "--close", closing)
-            if run.counting and not wakes.obstacle():
-                _count_wakes(result, s, server, address)
-            server.kill(signal.SIGTERM)
-            server.wait(time.monotonic() + PATIENCE_S)
-        if not run.who.peer:
-            take_accept_figures(result, json.loads(read_text(file.name) or "{}"))
-
-
-def measure_processes(prefork: str, closing: str, result: Result, s: Settings, run: Run) -> None:
-    """Has no counting pass, because counters see the parent process alone."""
-    if run.counting:
-        return
-    command = [prefork, "--port", "0", "--engine", result["engine"], "--processes", str(result["loops"])]
-    with Child("prefork", pinned(result["server_cpus"], command)) as server:
-        address = server.await_line("prefork: ", time.monotonic() + PATIENCE_S)
+def measure_accept(closing: str, result: Result, s: Settings, run: Run) -> None:
+    command, counted = server_command(s, run, result), dict[str, Any]()
+    with contextlib.ExitStack() as ends:
+        if run.who.peer:
+            server = ends.enter_context(Child("the server", command))
+        else:
+            server, counted = ends.enter_context(counted_server([*command, "--pin-loops"]))
+        address = await_listening(server, result)
         load_short(result, s, run, server, address, "--close", closing)
-        server.kill(signal.SIGTERM)
-        said = iter(functools.partial(server.line, time.monotonic() + PATIENCE_S), None)
-        served = list(map(int, SERVED.findall("\n".join(map(str, said)))))
-    take_accept_figures(result, {"accepted": sum(served), "opened_by_each": served})
+        if run.counting and not wakes_obstacle():
+            _take_wakes(result, s, server, address)
+    if not run.who.peer:
+        take_accept_figures(result, counted)
 
 
 def measure_http(nginx: str, http_hello: str, result: Result, s: Settings, run: Run) -> None:
@@ -160,7 +188,7 @@ def user_share(row: Combination) -> dict[str, str]:
     return {"user": percent(user / cpu) if user and cpu else "-"}
 
 
-LAYOUT = Layout(lambda row: COLUMNS, 21, lambda row: f"  {_name(row.first)}", group=lambda row: row.first["loops"],
+LAYOUT = Layout(lambda row: COLUMNS, lambda row: _name(row.first), group=lambda row: row.first["loops"],
                 title=lambda rows: f"{title_line(rows[0])}, {rows[0].first['loops']} loop(s)", texts=user_share)
 
 
@@ -190,7 +218,6 @@ def options(parser: Parser, build: Build) -> None:
     parser.option("--close", one_of("fin", "reset"), "how the client ends a connection: fin (from many 127.0.0.x) or reset "
                   "(default: fin)")
     parser.flag("--nginx", "compare the example http_hello with nginx: HTTP without keep-alive, as many workers")
-    parser.flag("--processes", "add the example prefork: as many processes as loops, each with a listener at the same port")
     parser.flag("--no-peers", "leave out the hand-written server, or nginx")
     parser.flag("--no-counters", "do not count system calls and wake-ups")
 
@@ -198,7 +225,6 @@ def options(parser: Parser, build: Build) -> None:
 def _contenders(arguments: argparse.Namespace, build: Build, works: list[Workload]) -> list[Contender]:
     peers = [] if arguments.no_peers else [Contender(peer="nginx" if arguments.nginx else "epoll")]
     ours = [Contender(model=arguments.model, engine=arguments.engine, accept=name) for name in arguments.strategies]
-    ours += [Contender(model="single_reactor", engine=arguments.engine, accept=PROCESSES)] * arguments.processes
     for who, work in ((who, work) for who in ours for work in works if not who.serves(work)):
         print(f"{who.accept} is skipped: {work.threads} loops need a CPU each, and there are {len(allowed_cpus())}.",
               file=sys.stderr)
@@ -208,33 +234,31 @@ def _contenders(arguments: argparse.Namespace, build: Build, works: list[Workloa
 
 
 def plan(arguments: argparse.Namespace, build: Build) -> Plan:
-    if arguments.nginx and (arguments.close or arguments.processes):
-        raise UsageError("--close: with --nginx the server closes; leave it out" if arguments.close else
-                         "--processes: with --nginx the protocol is HTTP, and prefork echoes; leave one of them out")
-    prefork = example_program(build, "prefork", arguments.prefork) if arguments.processes else ""
+    if arguments.nginx and arguments.close:
+        raise UsageError("--close: with --nginx the server closes; leave it out")
     closing = "server" if arguments.nginx else arguments.close or "fin"
     usual = 500 * len(allowed_cpus()) if arguments.preset == "fastsocket" else 100
     works = [build.workload("short").but(connections=arguments.connections or usual, threads=loops)
              for loops in arguments.loop_counts or [len(allowed_cpus())]]
     require_files(works[0].connections)
     who, counters = _contenders(arguments, build, works), not arguments.no_counters and not arguments.nginx
-    measure: Measure = functools.partial(measure_accept, prefork, closing)
+    measure: Measure = functools.partial(measure_accept, closing)
     if arguments.nginx:
         nginx = installed("nginx")
         if not nginx:
             raise UsageError("--nginx: nginx is not installed; apt-get install nginx")
         measure = functools.partial(measure_http, nginx, example_program(build, "http_hello", arguments.http_hello))
-    if counters and wakes.obstacle():
-        print(f"Wake-ups are not counted: {wakes.obstacle()}.", file=sys.stderr)
+    if counters and wakes_obstacle():
+        print(f"Wake-ups are not counted: {wakes_obstacle()}.", file=sys.stderr)
     raise_file_limit()
     return Plan({"workloads": works, "contenders": who, "shared_cpus": True, "counters": counters}, measure,
                 about={"preset": arguments.preset, "close": closing, "http": arguments.nginx,
-                       "wakes": counters and not wakes.obstacle()})
+                       "wakes": counters and not wakes_obstacle()})
 
 
 EXPERIMENT = Experiment(
     "accept", UsualRuns(5, 1.0, 0.2), UsualRuns(3, 0.3, 0.1), plan, compose, table,
-    "bounds", options, shared=("--model=sharded", "--engine", "--connections"), programs=("http_hello", "prefork"), within=True,
+    "bounds", options, shared=("--model=sharded", "--engine", "--connections"), programs=("http_hello",), within=True,
     examples=("--quick", "--strategies reuse_port,exclusive --loops 1,2,4,8",
-              "--preset fastsocket --rounds 5 --json accept.json", "--processes --strategies reuse_port",
+              "--preset fastsocket --rounds 5 --json accept.json",
               "--preset fastsocket --nginx --json nginx.json"))

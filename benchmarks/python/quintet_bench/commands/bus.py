@@ -7,17 +7,17 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ..build import Build
+from ..child import probe
 from ..demands import Verdict, at_least, at_most, demand
 from ..errors import UsageError
 from ..experiment import Experiment, Probes
 from ..machine import allowed_cpus, cpu_text
 from ..options import Parser, list_of, number_in, one_of, parse_range
 from ..plan import Settings, UsualRuns
-from ..probe import probe
 from ..published import PUBLISHED
 from ..results import Document, Result, Sample, number
 from ..statistics import Filter, paired
-from ..table import Format, aligned
+from ..table import Format, aligned, arrows
 from ..text import grouped, micros, percent, significant
 
 ABOUT = "Measures the bus between processes: merged messages and single ones, sizes, memory, shared segments"
@@ -142,14 +142,10 @@ def tables_of(document: dict[str, Any]) -> list[Table]:
     return [*range_tables(rows, settings), *size_table(rows), *segment_table(rows, settings)]
 
 
-def sentences_of(document: dict[str, Any]) -> list[str]:
-    return [one["sentence"] for one in document["verdicts"]]
-
-
 def bus_text(document: dict[str, Any]) -> str:
     """What the command prints."""
     out = "".join(f"{title}\n{aligned([heads, *rows])}\n" for title, heads, rows in tables_of(document))
-    out += "".join(f"  -> {sentence}\n" for sentence in sentences_of(document))
+    out += arrows(document["verdicts"])
     if not document["results"]:
         return ""
     shared = any(r["cpus_shared"] for r in document["results"])

@@ -17,19 +17,15 @@ from ..published import PUBLISHED
 from ..redis_load import SET, RedisPrograms, measure_kv_servers
 from ..results import Combination, Document
 from ..runner import Measure, measure_load
-from ..table import SPREAD, Column, Layout, arrows, failure_remarks
-from ..text import grouped, micros, significant
-from ..verdict import SPEED
+from ..table import Layout, arrows, failure_remarks
+from ..verdict import CPU, SPEED
 
 ABOUT = "Compares threads that share an io_context, or a server, with threads that have one each"
 CLAIMS = "2.12 5.4"
 NAMES = {"asio-shared": "one io_context", "asio-separate": "an io_context each",
          "kv-shared": "one kv", "kv-separate": "a kv each"}
 METRICS = {"requests_per_s": "requests/s", "p999_us": "p99.9", "server_cpu_us_per_request": "CPU a request"}
-COLUMNS: tuple[Column, ...] = (
-    ("requests/s", 11, "requests_per_s", grouped), SPREAD, ("p50", 10, "p50_us", micros), ("p99.9", 10, "p999_us", micros),
-    ("CPU/req", 10, "server_cpu_us_per_request", micros), ("futex", 9, "futex_per_request", significant),
-    ("syscalls", 10, "syscalls_per_request", significant))
+COLUMNS = (SPEED, "spread", "p50_us", "p999_us", CPU, "futex_per_request", "syscalls_per_request")
 
 
 def compose(document: Document) -> dict[str, Any]:
@@ -47,13 +43,12 @@ def compose(document: Document) -> dict[str, Any]:
     return {"ratios": ratios, "published": PUBLISHED["contention"][kind]}
 
 
-LAYOUT = Layout(lambda row: COLUMNS, 42, lambda row: f"  {row.first['loops']:>4} thread(s)     {NAMES[row.first['peer']]}",
-                after=failure_remarks)
+LAYOUT = Layout(lambda row: COLUMNS, lambda row: f"{row.first['loops']:>4} thread(s)  {NAMES[row.first['peer']]}",
+                order=lambda row: (row.first["loops"], not row.first["peer"].endswith("-shared")), after=failure_remarks)
 
 
 def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
-    rows = sorted(summary, key=lambda row: (row.first["loops"], not row.first["peer"].endswith("-shared")))
-    return (LAYOUT.text(rows) + arrows(figures["ratios"])
+    return (LAYOUT.text(summary) + arrows(figures["ratios"])
             + f"\nPublished: {figures['published']['sentence']}.\n{figures['noise']}\n")
 
 

@@ -162,7 +162,6 @@ def options(parser: Parser, build: Build) -> None:
     parse_metrics = list_of(one_of(*COMPARED))
     parser.option("--metric", parse_metrics, "comma-separated keys of figures (default: the main figure of each workload, "
                   "and CPU per request)")
-    parser.option("--metrics", parse_metrics, argparse.SUPPRESS, dest="metric")
     parser.option("--tolerance", parse_percent, "report noise if a change of this size is possible (default: 10%)", default=0.1)
     parser.option("--fail-above", parse_percent, "exit status 1 only if something is slower by more than this, or fails "
                   "now (default: 0%)", default=0.0)

@@ -6,25 +6,18 @@ import sys
 from typing import Any
 
 from ..build import Build
-from ..errors import RunError, UsageError
+from ..child import probe
+from ..errors import RunError
 from ..experiment import Experiment, Work
 from ..forecast.costs import ASSUMPTIONS, MachineCosts
 from ..machine import allowed_cpus
-from ..options import Parser, list_of, number_in, one_of, parse_duration, real_in
+from ..options import Parser, duration_in, list_of, number_in, one_of, real_in
 from ..plan import Settings, UsualRuns
-from ..probe import probe
 from ..results import Document
 
 ABOUT = "Forecasts more cores: costs are measured here, the rest is simulated, and how far that is off is told"
 CLAIMS = "2.9"
 CORES = [1, 2, 4, 8, 16, 24, 32]
-
-
-def parse_handler(text: str) -> float:
-    us = parse_duration(text) * 1e6
-    if not 1 <= us <= 50_000:
-        raise UsageError(f'"{text}" is out of range; it must be from 1us to 50ms')
-    return us
 
 
 def parse_assumption(text: str) -> tuple[str, float]:
@@ -38,7 +31,8 @@ def options(parser: Parser, build: Build) -> None:
     parser.option("--cores", list_of(number_in(1, 256)), f"comma-separated numbers (default: {','.join(map(str, CORES))})",
                   default=CORES)
     parser.option("--connections", number_in(1, 20_000), "concurrent connections (default: 1000)", default=1000)
-    parser.option("--handler", parse_handler, "time that a handler computes, besides the echo (default: 200us)", default=200.0)
+    parser.option("--handler", duration_in("1us", "50ms"), "time that a handler computes, besides the echo (default: 200us)",
+                  default=200e-6)
     parser.option("--assume", list_of(parse_assumption), "set what two CPUs cannot show, as in lines=10,away=200: "
                   f"{', '.join(ASSUMPTIONS)}; the list of costs explains them", default=[])
 
@@ -48,7 +42,7 @@ def plan(arguments: argparse.Namespace, build: Build) -> Work:
     if len(cpus) < 2:
         raise RunError("measuring costs takes two CPUs, and this process may use only one")
     from ..forecast.findings import conclude, table     # before the runs, because they need a package
-    from ..forecast.runs import observe
+    from ..forecast.findings import observe
 
     def perform(s: Settings) -> tuple[Document, dict[str, Any], str]:
         probes = [probe(s.program, ["costs", "--cpus", f"{cpus[0]},{cpus[1]}"], 0.02 if s.quick else 0.05) for _ in range(3)]
@@ -56,7 +50,7 @@ def plan(arguments: argparse.Namespace, build: Build) -> Work:
         document, runs = observe(s, build, costs)
         if not document.interrupted:
             print("Simulating, which takes about half a minute.", file=sys.stderr, flush=True)
-        figures = conclude(document, costs, runs, arguments.cores, arguments.connections, arguments.handler)
+        figures = conclude(document, costs, runs, arguments.cores, arguments.connections, round(arguments.handler * 1e6, 3))
         return document, figures, table(figures)
     return Work(perform, {"one_cpu": True, "counters": False})
 

@@ -6,14 +6,14 @@ import itertools
 from typing import Any
 
 from ..build import Build
+from ..child import probe
 from ..demands import Verdict, at_least, demand
 from ..experiment import Experiment, Probes, matching
 from ..machine import allowed_cpus
 from ..options import Parser, list_of, one_of, size_in
 from ..plan import Settings, UsualRuns
-from ..probe import probe
 from ..results import Document, Result, Sample
-from ..statistics import paired, ratio_json, ratio_text
+from ..statistics import paired
 from ..table import aligned, arrows
 from ..text import grouped, percent, significant
 from .memlat import size_text
@@ -39,20 +39,6 @@ def over(results: list[Result], size: int, kind: str, other: str) -> Sample | No
     return paired(results, "bytes_per_s", matching(bytes=size, kind=kind), matching(bytes=size, kind=other))
 
 
-def conclude(results: list[Result]) -> list[dict[str, Any]]:
-    """The ratios of the fastest kind to the next one, in each round that has both: of the smallest and the largest size."""
-    sizes, out = [r["bytes"] for r in results], []
-    for size in sorted({min(sizes), max(sizes)} if sizes else ()):
-        ranked = sorted(speeds(results, size).items(), key=lambda item: -item[1].median)
-        for (fastest, _), (following, _) in zip(ranked[:1], ranked[1:]):
-            if not (ratio := over(results, size, fastest, following)):
-                continue
-            sentence = f"fastest at {size_text(size)}: {fastest}, with {ratio_text(ratio, 'speed', following)}"
-            out.append(ratio_json({"bytes": size, "fastest": fastest, "next": following}, "bytes_per_s", ratio)
-                       | {"sentence": sentence})
-    return out
-
-
 def order(results: list[Result]) -> list[Verdict]:
     """Each published checksum is faster than the one below it, of the largest size."""
     size, out = max((r["bytes"] for r in results), default=0), []
@@ -66,7 +52,7 @@ def order(results: list[Result]) -> list[Verdict]:
 
 
 def compose(document: Document) -> dict[str, Any]:
-    return {"ratios": conclude(document.results), "verdicts": order(document.results), "published": PUBLISHED}
+    return {"verdicts": order(document.results), "published": PUBLISHED}
 
 
 def table(results: list[Result], document: dict[str, Any]) -> str:
@@ -86,7 +72,7 @@ def table(results: list[Result], document: dict[str, Any]) -> str:
         *(f"  {kind}: {why}\n" for kind, why in absent.items()),
         "Published: 16 KiB on another machine with 2 CPUs, an order of magnitude.\n\n",
         f"ns for a message of {size_text(min(sizes))}: {', '.join(costs)}\n",
-        arrows(document["ratios"] + document["verdicts"]),
+        arrows(document["verdicts"]),
         f"Rounds differ by at most {percent(spread)} ({where}).\n"))
 
 

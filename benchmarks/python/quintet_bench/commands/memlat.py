@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..build import Build
+from ..child import probe
 from ..demands import Verdict, at_least, demand
 from ..experiment import Experiment, Probes
 from ..machine import allowed_cpus, parse_cpus, read_text
 from ..options import Parser
 from ..plan import Settings, UsualRuns
-from ..probe import probe
 from ..results import Document, Result, Sample, number
 from ..table import aligned, arrows
 from ..text import grouped, mebibytes
@@ -101,12 +101,15 @@ def compose(document: Document) -> dict[str, Any]:
     return {"results": found, "verdicts": order(found)}
 
 
+def grid(results: Sequence[Result]) -> list[list[str]]:
+    rows = ([r["name"], size_text(r["bytes"]), f"{r['median_ns']:.2f} ns", f"{r['min_ns']:.2f} to {r['max_ns']:.2f}"]
+            for r in results)
+    return [["", "working set", "median", "rounds from"], *rows]
+
+
 def table(_: Sequence[Result], document: dict[str, Any]) -> str:
     results = document["results"]
-    rows = [[r["name"], size_text(r["bytes"]), f"{r['median_ns']:.2f} ns", f"{r['min_ns']:.2f} to {r['max_ns']:.2f}"]
-            for r in results]
-    out = ("a load that waits for the previous one, and one line's way from a CPU to another\n" +
-           aligned([["", "working set", "median", "rounds from"], *rows]))
+    out = "a load that waits for the previous one, and one line's way from a CPU to another\n" + aligned(grid(results))
     loads = [r for r in results if r["what"] == "load"]
     if len(loads) > 1 and loads[-2]["median_ns"] >= 0.7 * loads[-1]["median_ns"]:
         out += (f"  {loads[-2]['name']} is hardly faster than {loads[-1]['name']}: others use it at the same time, or it is "

@@ -8,14 +8,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..build import Build
-from ..child import Child
+from ..child import STARTING_S, Child, probe
 from ..demands import Verdict, at_least, at_most, demand
 from ..errors import RunError, UsageError
 from ..experiment import Experiment, Probes
 from ..machine import cpu_text
 from ..options import Parser, list_of, number_in, parse_range
 from ..plan import Settings, UsualRuns, place
-from ..probe import STARTING_S, probe
 from ..results import METRICS, Document, Result
 from ..runner import PATIENCE_S, Observer, counted_server, run_load
 from ..statistics import Filter, paired, ratio_text

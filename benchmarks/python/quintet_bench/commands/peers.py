@@ -16,11 +16,10 @@ from ..experiment import Experiment, Plan
 from ..options import Parser, list_of, one_of
 from ..plan import Contender, Run, Settings, UsualRuns
 from ..redis_load import PING, PIPELINE, RedisPrograms, measure_redis_load
-from ..results import Combination, Document, Result, Sample, label_of, summarise, workload_names
+from ..results import Combination, Document, Result, Sample, label_of, summarise
 from ..runner import PATIENCE_S, server_command
 from ..statistics import paired_ratio, ratio_json, ratio_text
-from ..table import SPREAD, Column, Layout, aligned, noise, told_of
-from ..text import grouped, memory_forecast, micros, significant
+from ..table import Layout, noise, told_of
 from ..verdict import CPU, SPEED, cost_of
 
 ABOUT = "Compares Quintet's echo server with other libraries' and hand-written ones"
@@ -31,11 +30,8 @@ MOST = {False: 1.25, True: 5.0}         # over the reference: CPU for a request,
 EPOLL, REDIS = Contender(peer="epoll"), Contender(peer="redis")
 
 Standing = tuple[Combination, Sample | None]  # a server, and its cost over the reference's in each round
-COUNTED: tuple[Column, ...] = (("instructions", 14, "instructions_per_request", grouped), ("ratio", 8, "ratio", str))
-COLUMNS: tuple[Column, ...] = (
-    ("CPU/req", 10, CPU, micros), ("ratio", 7, "ratio", str), ("its rounds", 14, "range", str),
-    ("syscalls", 10, "syscalls_per_request", significant), ("requests/s", 12, SPEED, grouped), SPREAD,
-    ("p50", 9, "p50_us", micros), ("p99", 9, "p99_us", micros))
+COUNTED = ("instructions_per_request", "ratio")
+COLUMNS = (CPU, "ratio", "range=its rounds", "syscalls_per_request", SPEED, "spread", "p50_us", "p99_us")
 
 
 def reference_in(workload: str) -> Contender:
@@ -50,20 +46,6 @@ def standings(results: Sequence[Result]) -> list[Standing]:
     return [(row, ratio(row)) for row in summarise(results)]
 
 
-def verdict_on(found: Sequence[Standing]) -> str:
-    """`found`: those of one workload."""
-    reference, compared = reference_in(found[0][0].workload).label, [(row, ratio) for row, ratio in found if ratio]
-    ours = [f"{row.label} needs {ratio_text(ratio, cost_of(row).word, reference)}."
-            for row, ratio in compared if not row.is_peer]
-    peers = sorted((ratio.median, row.label) for row, ratio in compared if row.is_peer)
-    if not ours:
-        return f"Nothing to say: one of ours or {reference} gave no figures."
-    if len(peers) < 2:
-        return ours[0] + "".join(f" {label}: {median:.2f} times." for median, label in peers)
-    (least, best), (most, worst) = peers[0], peers[-1]
-    return f"{ours[0]} Of the other peers {best} needs least ({least:.2f} times), {worst} most ({most:.2f} times)."
-
-
 def demands_on(standing: Sequence[Standing]) -> list[Verdict]:
     """Ours with epoll and a callback, beside the reference."""
     return [demand(f"{row.label} needs {ratio_text(ratio, cost_of(row).word, reference_in(row.workload).label)}", ratio,
@@ -72,29 +54,22 @@ def demands_on(standing: Sequence[Standing]) -> list[Verdict]:
             and row.first["engine"] not in ("asio", "uring")]
 
 
-def _memory_text(rows: Sequence[Combination]) -> str:
-    """Memory for each connection, if there are enough of them to measure it."""
-    each = [[row.label, f"{grouped(size)} B", memory_forecast(size)]
-            for row in rows if (size := row.median("bytes_per_connection"))]
-    connections = grouped(rows[0].first["connections"])
-    return (f"  the server's memory for each of {connections} connections (RSS; the kernel's own comes on top)\n"
-            f"{aligned(each, left=(0, 2))}") if each else ""
-
-
-LAYOUT = Layout(lambda row: COUNTED if cost_of(row).counted else COLUMNS, 36, lambda row: f"  {row.label}")
+LAYOUT = Layout(lambda row: COUNTED if cost_of(row).counted else COLUMNS, lambda row: row.label)
 
 
 def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
-    """A block for each workload: a line for each server, then the verdict."""
+    """A block for each workload: a line for each server, then the demands."""
     ratios = {(row.workload, row.label): ratio for row, ratio in standings(figures["results"])}
-    told = told_of(figures["verdicts"], figures["demands"])
-    return LAYOUT.text(summary, lambda rows: _memory_text(rows) + told(rows), ratios) + noise(summary, figures)
+    return LAYOUT.text(summary, told_of(figures["demands"]), ratios) + noise(summary, figures)
 
 
 def measure_instructions(result: Result, s: Settings, run: Run) -> None:
     """All requests of a turn arrive before the server wakes."""
     serve = functools.partial(valgrind.serving_echo, server_command(s, run, result), run.work)
-    valgrind.count_instructions(result, valgrind.bounded_turns(run.work), serve)
+    result["server_cpus"] = result["client_cpus"] = str(valgrind.cpu())
+    (count,), requests = valgrind.difference(valgrind.CALLGRIND, lambda log: (valgrind.collected_instructions(log),),
+                                             valgrind.bounded_turns(run.work), serve)
+    result |= {"requests": requests, "failed": 0, "instructions_per_request": count / requests}
 
 
 def _usable(program: str, engine: str) -> bool:
@@ -132,11 +107,12 @@ def options(parser: Parser, build: Build) -> None:
         if name in build.missing_peers:
             raise UsageError(f"{name}: {build.missing_peers[name]}")
         return one_of(*build.peers)(name)
-    parser.option("--workload", list_of(workload), f"comma-separated (default: {DEFAULT_LIST}; {QUICK_LIST} with --quick); kv: "
-                  "the example kv beside redis-server, under redis-benchmark", dest="workloads")
-    parser.option("--workloads", list_of(workload), "the same")
+    parser.option("--workloads", list_of(workload), f"comma-separated (default: {DEFAULT_LIST}; {QUICK_LIST} with --quick); "
+                  "kv: the example kv beside redis-server, under redis-benchmark")
     parser.option("--peers", list_of(peer), f"comma-separated: {', '.join(build.peers)} (default: all with one thread); epoll, "
                   "the reference, is always included")
+    parser.option("--count", one_of("instructions"), "instructions: count those of each server in user space with callgrind, "
+                  "instead of time")
     parser.flag("--no-counters", "do not count system calls")
 
 
@@ -144,9 +120,7 @@ def compose(document: Document) -> dict[str, Any]:
     standing, about = standings(document.results), ("workload", "model", "engine", "handler", "peer")
     ratios = [ratio_json({**{key: row.first[key] for key in about}, "reference": reference_in(row.workload).peer},
                          cost_of(row).key, ratio) for row, ratio in standing if ratio]
-    verdicts = [{"workload": name, "sentence": verdict_on([one for one in standing if one[0].workload == name])}
-                for name in workload_names(row for row, _ in standing)]
-    return {"ratios": ratios, "verdicts": verdicts, "demands": demands_on(standing)}
+    return {"ratios": ratios, "demands": demands_on(standing)}
 
 
 def plan(arguments: argparse.Namespace, build: Build) -> list[Plan]:
@@ -167,12 +141,12 @@ def plan(arguments: argparse.Namespace, build: Build) -> list[Plan]:
         timed = Plan({"workloads": echoes, "contenders": who, **settings})
         out.append(timed._replace(measure=measure_instructions) if arguments.count else timed)
     if redis:
-        out.append(Plan({"workloads": kv, "contenders": [REDIS, Contender(model=arguments.model)], "by_strace": True,
-                         **settings}, measure_redis_load(redis)))
+        out.append(Plan({"workloads": kv, "contenders": [REDIS, Contender(model=arguments.model)],
+                         **settings, "counters": False}, measure_redis_load(redis)))    # its client cannot count them
     return out
 
 
 EXPERIMENT = Experiment(
     "peers", UsualRuns(5, 0.5, 0.1), UsualRuns(3, 0.2, 0.1), plan, compose, table, "demands", options,
-    shared=("--model", "--count", "--connections"), programs=("kv",),
-    examples=("--json peers.json", "--workload pipeline --peers asio,libuv", "--count instructions", "--workload kv"))
+    shared=("--model", "--connections"), programs=("kv",),
+    examples=("--json peers.json", "--workloads pipeline --peers asio,libuv", "--count instructions", "--workloads kv"))

@@ -17,18 +17,15 @@ from ..machine import allowed_cpus
 from ..options import Parser, number_in
 from ..plan import Contender, Run, Settings, UsualRuns
 from ..published import PUBLISHED
-from ..results import Combination, Document, Result, label_of
-from ..table import SPREAD, Column, Layout, arrows, published, title_line
-from ..text import grouped, micros
+from ..results import Combination, Document, Result
+from ..table import Layout, arrows, published, title_line
 from ..verdict import CPU, SPEED
 from ..web import (NGINX_RELAY, await_accepting, example_command, installed, load_short, nginx_command, serving_hello,
                    stream_module)
 
 ABOUT = "Compares the example proxy with HAProxy and nginx before the same server, under short connections"
 CLAIMS = "2.10"
-COLUMNS: tuple[Column, ...] = (
-    ("connections/s", 14, SPEED, grouped), SPREAD, ("CPU/conn", 10, CPU, micros), ("p50", 9, "p50_us", micros),
-    ("p99", 9, "p99_us", micros))
+COLUMNS = (f"{SPEED}=connections/s", "spread", f"{CPU}=CPU/conn", "p50_us", "p99_us")
 WORDS = {SPEED: "connections", CPU: "CPU a connection", "p99_us": "p99"}
 HAPROXY = """global
   nbthread {workers}
@@ -98,7 +95,7 @@ def compose(document: Document) -> dict[str, Any]:
     return {"ratios": found, "published": PUBLISHED["proxies"]}
 
 
-LAYOUT = Layout(lambda row: COLUMNS, 36, lambda row: f"  {row.label if row.is_peer else f'proxy, {label_of(row.first)}'}",
+LAYOUT = Layout(lambda row: COLUMNS, lambda row: row.label if row.is_peer else f"proxy, {row.label}",
                 title=lambda rows: f"{title_line(rows[0])}, each through a relay; CPU is the relay's")
 
 

@@ -18,17 +18,15 @@ from ..redis_load import PING, RedisPrograms, measure_redis_load
 from ..results import Combination, Document, Result, Sample, summarise
 from ..runner import Measure, Observer, load_command, measure_load, run_load
 from ..statistics import paired_ratio
-from ..table import SPREAD, Column, Layout, arrows, published
-from ..text import grouped, joined, micros, percent
+from ..table import Layout, arrows, published
+from ..text import joined, percent
 from ..verdict import CPU, SPEED
 from ..web import serving_hello
 
 ABOUT = "Measures how efficient more loops are: echo, http_hello and kv"
 CLAIMS = "5.11"
 SERVERS = {"echo": "echo", "http_hello": "short", "kv": PING.name}      # and their workloads
-COLUMNS: tuple[Column, ...] = (
-    ("requests/s", 11, SPEED, grouped), SPREAD, ("CPU/req", 10, CPU, micros), ("p50", 9, "p50_us", micros),
-    ("p99", 9, "p99_us", micros))
+COLUMNS = (SPEED, "spread", CPU, "p50_us", "p99_us")
 
 
 def server_of(row: Result) -> str:
@@ -80,7 +78,7 @@ def compose(document: Document) -> dict[str, Any]:
     return {"efficiency": efficiencies(document.results, document.settings["client_apart"]), "published": seastar()}
 
 
-LAYOUT = Layout(lambda row: COLUMNS, 30, lambda row: f"  {server_of(row.first)}, {row.first['loops']} loop(s)")
+LAYOUT = Layout(lambda row: COLUMNS, lambda row: f"{server_of(row.first)}, {row.first['loops']} loop(s)")
 
 
 def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:

@@ -11,20 +11,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..build import Build, Workload
-from ..child import Child
+from ..child import Child, probe
 from ..demands import Verdict, at_least, at_most, demand
-from ..errors import RunError, UsageError
+from ..errors import RunError
 from ..experiment import Experiment, Plan, compared, matching
 from ..foreign import raise_file_limit, require_files
 from ..machine import cpu_text, read_text
-from ..options import Parser, list_of, number_in, one_of, parse_duration
+from ..options import Parser, duration_in, list_of, number_in, one_of
 from ..plan import Contender, Run, Settings, UsualRuns, place
-from ..probe import probe
 from ..results import Combination, Document, Result, Sample
-from ..runner import Observer, await_listening, load_command, load_or_count, server_command
+from ..runner import Observer, await_listening, load_command, run_load, server_command
 from ..statistics import Filter
-from ..table import SPREAD, Column, Layout, title_line, told_of
-from ..text import grouped, micros, significant
+from ..table import Layout, title_line, told_of
+from ..text import grouped, significant
 from ..verdict import CPU, SPEED
 
 ABOUT = "Compares shared memory with TCP, a Unix socket and bare eventfds: latency, throughput, system calls, memory"
@@ -33,13 +32,8 @@ MOST_P50_US, LEAST_LEAD, MOST_OVER_DOORBELL, LEAST_SPEED, MOST_IDLE_BYTES = 1.0,
 MESSAGE, TIMEOUT_S = b"12345678", 10.0
 OF_PROCESS = {"bytes_per_connection": "RssAnon", "segment_bytes_per_connection": "RssShmem",
               "page_table_bytes_per_connection": "VmPTE"}
-LATENCY: tuple[Column, ...] = (
-    ("p50", 10, "p50_us", micros), ("p99", 10, "p99_us", micros), ("requests/s", 12, SPEED, grouped), SPREAD,
-    ("CPU/req", 10, CPU, micros), ("calls/req", 11, "syscalls_per_request", significant))
-MEMORY: tuple[Column, ...] = (
-    ("user space", 12, "bytes_per_connection", grouped), ("segment", 10, "segment_bytes_per_connection", grouped),
-    ("page tables", 13, "page_table_bytes_per_connection", grouped),
-    ("kernel objects", 16, "slab_bytes_per_connection", grouped))
+LATENCY = ("p50_us", "p99_us", SPEED, "spread", CPU, "syscalls_per_request=calls/req")
+MEMORY = (*OF_PROCESS, "slab_bytes_per_connection")
 
 
 class Way(Contender):
@@ -129,7 +123,9 @@ def measure(result: Result, s: Settings, run: Run) -> None:
                 return None
             target = address if run.who.transport == "tcp" else f"{run.who.transport}:{path}"
             load = load_command(s, run, result, target) + client_options(run)
-            return load_or_count(result, load, server, s, run, Observer())
+            load += ["--server-calls"] * run.counting
+            run_load(result, load, server, run.expected_s(s), Observer())
+            return None
 
 
 def over(transport: str, spinning: bool = False) -> Filter:
@@ -186,8 +182,8 @@ def compose(document: Document) -> dict[str, Any]:
 
 
 def name_of(row: Combination) -> str:
-    return "  eventfd, two threads" if row.first["peer"] else (
-        f"  {row.first['transport']}{', spinning' if row.first['spin_us'] else ', asleep'}")
+    return "eventfd, two threads" if row.first["peer"] else (
+        f"{row.first['transport']}{', spinning' if row.first['spin_us'] else ', asleep'}")
 
 
 def title_of(rows: Sequence[Combination]) -> str:
@@ -196,25 +192,18 @@ def title_of(rows: Sequence[Combination]) -> str:
     return f"{f'{IDLE}: bytes of each of {count} connections' if rows[0].workload == IDLE else title_line(rows[0])}, {model}"
 
 
-LAYOUT = Layout(lambda row: MEMORY if row.workload == IDLE else LATENCY, 24, name_of, title=title_of)
+LAYOUT = Layout(lambda row: MEMORY if row.workload == IDLE else LATENCY, name_of, title=title_of)
 
 
 def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
     return LAYOUT.text(summary, told_of(figures["verdicts"])) + f"{figures['noise']}\n"
 
 
-def spin_budget(text: str) -> int:
-    microseconds = round(parse_duration(text) * 1e6)
-    if not 1 <= microseconds <= 100_000:
-        raise UsageError(f'"{text}" is out of range; it must be from 1us to 100ms')
-    return microseconds
-
-
 def options(parser: Parser, build: Build) -> None:
     parser.option("--transports", list_of(one_of(*TRANSPORTS)), f"comma-separated (default: {','.join(TRANSPORTS)})",
                   default=list(TRANSPORTS))
-    parser.option("--spin", spin_budget, "how long both sides of a spinning row poll before they sleep (default: 1ms)",
-                  default=1000)
+    parser.option("--spin", duration_in("1us", "100ms"), "how long both sides of a spinning row poll before they sleep "
+                  "(default: 1ms)", default=1e-3)
     parser.option("--connections", number_in(2, 20_000), "connections of the throughput rows (default: 100)", default=100)
     parser.option("--idle", number_in(10, 20_000), "idle connections whose memory is measured (default: 1000)", default=1000)
 
@@ -226,7 +215,7 @@ def plan(arguments: argparse.Namespace, build: Build) -> Plan:
     works = [build.workload("latency"), build.workload("echo").but(connections=a.connections),
              build.workload("echo").but(name=IDLE, connections=a.idle)]
     ways = [Way(model=a.model, engine=a.engine, transport=transport, spin_us=spin)
-            for spin in (None, a.spin) for transport in a.transports]
+            for spin in (None, round(a.spin * 1e6)) for transport in a.transports]
     return Plan({"workloads": works, "contenders": [Doorbell(peer=DOORBELL), *ways]}, measure)
 
 

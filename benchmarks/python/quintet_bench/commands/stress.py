@@ -13,12 +13,11 @@ from ..errors import UsageError
 from ..experiment import Experiment, Work
 from ..foreign import raise_file_limit, require_files
 from ..machine import Environment
-from ..options import Parser, number_in, one_of, parse_duration
+from ..options import Parser, duration_in, number_in, one_of
 from ..plan import Settings, UsualRuns
 from ..progress import perform_all
 from ..results import Document, Sample
-from ..stress.attack import ATTACKS, MOST_PEERS, perform as perform_attack
-from ..stress.dialect import DIALECTS
+from ..stress.attack import ATTACKS, DIALECTS, MOST_PEERS, perform as perform_attack
 from ..stress.findings import Findings
 from ..stress.peers import AT_ONCE, resolve
 from ..stress.run import Run
@@ -32,13 +31,8 @@ OF_ATTACKS = ("protocol", "bound", "allow_remote")
 Test = tuple[dict[str, str], str, Callable[[], Findings]]  # scenario and model or server; what the peers do; performs it
 
 
-def duration(text: str) -> float:
-    if (value := parse_duration(text)) <= 0:
-        raise UsageError(f'"{text}" is out of range; it must be more than 0')
-    return value
-
-
 def options(parser: Parser, build: Build) -> None:
+    duration = duration_in("1us", "10000min")
     parser.add_argument("scenario", nargs="?", metavar="NAME", help="one of those below, or all")
     for name in ("--model", "--models"):
         parser.option(name, build.model_list, "comma-separated names or numbers (default: all five)", dest="model")

@@ -47,10 +47,10 @@ def plan(arguments: argparse.Namespace, build: Build) -> Work:
         study.complete(document)
         if not document.interrupted:
             study.run_passes(document)
-        subjects = list(study.subjects.values())
+        subjects = list(map(subject_json, study.subjects.values()))
         sources: dict[str, Any] = {"source": "machine" if machine else "fixed"}
         figures = {"cache_sizes": sources | sizes, "published": PUBLISHED, "change": changes(subjects),
-                   "study": list(map(subject_json, subjects)), "not_measured": study.not_measured}
+                   "study": subjects, "not_measured": study.not_measured}
         return document, figures, study_table(document, subjects, study.not_measured)
     return Work(perform, {"workloads": [work], "contenders": contenders_of(arguments.models or build.models, False,
                                                                            engine=arguments.engine)})

@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: BSL-1.0
-"""`quintet-bench sweep`: one thing varies; table, JSON and page of the curves."""
+"""`quintet-bench sweep`: one thing varies; who leads from where on, and whether throughput has the published shape.
+
+Two servers are apart at a value if the ranges of their rounds do not overlap and their medians differ by more than rounds
+usually move. Among the many pairs of points in a sweep, chance separates some in all their rounds, but not by more."""
+from __future__ import annotations
+
 import argparse
 import dataclasses
-from collections.abc import Callable, Sequence
+import statistics
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..build import Build, Workload
-from ..curves import NEAR_PEAK, PUBLISHED, curves_of, leads, near_peak, peak, shape
-from ..demands import tempered
+from ..demands import at_least, at_most, demand, tempered
 from ..errors import UsageError
 from ..experiment import Experiment, Plan
 from ..foreign import require_files
@@ -17,12 +24,115 @@ from ..results import Combination, Document, Result, Sample, combination_key, nu
 from ..runner import Measure, measure_load
 from ..statistics import paired_ratio, ratio_json, ratio_text
 from ..study.perf_tool import Window, per_request
-from ..table import SPREAD, Column, Layout, failure_remarks, placement_text
+from ..table import Layout, cell, failure_remarks, placement_text
 from ..text import grouped, joined, micros, percent, significant
-from ..verdict import CPU, SPEED
+from ..verdict import CPU, SPEED, kept
 
 ABOUT = "Varies one thing, such as connections: the curves, and which leads from where on"
 CLAIMS = "4.7 4.8 4.9 4.12 4.13"
+# requests/s over connections, of a hand-written echo of 8 bytes on one epoll loop of a virtual machine (i5-3470, 4 cores)
+PUBLISHED = {1: 10_000, 5: 90_000, 10: 190_000, 30: 200_000, 100: 200_000, 300: 150_000, 500: 130_000, 1000: 110_000,
+             5000: 90_000}
+NEAR_PEAK, FALLEN = 0.9, 0.75           # fractions of the peak
+
+
+@dataclasses.dataclass(frozen=True)
+class Point(Sample):
+    client_bound: bool = False          # the client was the bottleneck, so the server may be faster
+
+
+Curve = dict[float, Point]              # a figure over the values of an axis, in ascending order
+Curves = dict[str, Curve]               # by the server's label
+
+
+def curves_of(summary: Iterable[Combination], field: str, figure: str) -> Curves:
+    out: Curves = {}
+    for row in sorted(summary, key=lambda row: row.first[field] or 0):
+        if figure in row.samples and row.first[field] is not None:
+            out.setdefault(row.label, {})[row.first[field]] = Point(row.samples[figure].values, row.client_bound)
+    return out
+
+
+def peak(curve: Curve) -> float:
+    """Returns the value with the highest median."""
+    return max(curve, key=lambda value: curve[value].median)
+
+
+def near_peak(curve: Curve) -> float:
+    """Returns the first value at which the median is near the peak."""
+    return next(value for value, point in curve.items() if point.median >= NEAR_PEAK * curve[peak(curve)].median)
+
+
+def _usual_spread(curves: Curves) -> float:
+    return statistics.median([point.spread for curve in curves.values() for point in curve.values()] or [0.0])
+
+
+def _apart(a: Point, b: Point, noise: float) -> bool:
+    return not a.overlaps(b) and abs(a.median - b.median) > noise * min(a.median, b.median)
+
+
+def _zeros(a: Curve, b: Curve, start: float, end: float) -> list[float]:
+    """Returns where two curves meet from start to end. Time per request is linear in a request's cost; throughput is not."""
+    values = np.array([value for value in a if value in b and start <= value <= end])
+    gaps = np.array([1 / b[value].median - 1 / a[value].median for value in values])
+    at = np.flatnonzero(np.diff(gaps > 0))
+    return list(map(float, values[at] + np.diff(values)[at] * gaps[at] / (gaps[at] - gaps[at + 1])))
+
+
+def leads(curves: Curves) -> list[dict[str, Any]]:
+    """Returns the leader from each place on, with the servers that are apart from it at no value of its stretch. The lead
+    changes where a curve is apart from the leader and above it. A failed run does not end a lead."""
+    noise = _usual_spread(curves)
+    out: list[dict[str, Any]] = []
+    since: list[float] = []             # the measured values at which the leaders took the lead
+    for value in sorted({value for curve in curves.values() for value in curve}):
+        leader = curves[out[-1]["server"]] if out else {}
+        now, points = leader.get(value), {label: curve[value] for label, curve in curves.items() if value in curve}
+        ahead = {label: point.median for label, point in points.items()
+                 if (point.median > now.median and _apart(point, now, noise) if now else not out)}
+        if ahead:
+            best = max(ahead, key=lambda label: ahead[label])
+            zeros = _zeros(leader, curves[best], since[-1], value) if out else []
+            out.append({"from": zeros[-1] if zeros else value, "server": best})
+            since.append(value)
+    for lead, start, end in zip(out, since, [*since[1:], float("inf")]):
+        leader = {value: point for value, point in curves[lead["server"]].items() if start <= value < end}
+        met = {label: [_apart(leader[value], point, noise) for value, point in curve.items() if value in leader]
+               for label, curve in curves.items() if label != lead["server"]}
+        lead["as_good"] = [label for label, aparts in met.items() if aparts and not any(aparts)]
+    return out
+
+
+def _part(curve: Curve, value: float, top: float) -> Sample:
+    """Throughput at a value over that of the peak, in each round that has both."""
+    return Sample(tuple(one / most for one, most in zip(curve[value].values, curve[top].values)))
+
+
+def shape(curve: Curve) -> list[dict[str, Any]]:
+    """Does throughput over connections rise and fall as published? At least 90 % of the peak at 10 to 30 connections, less
+    with fewer than 10, and at most 75 % with 5,000. "met" is None where rounds disagree; without a demand no value can tell."""
+    top, first, last = peak(curve), min(curve), max(curve)
+    part = {value: point.median / curve[top].median for value, point in curve.items()}
+    name = {value: f"{grouped(value)} connection{'' if value == 1 else 's'}" for value in curve}
+    rise, fall = ({"part": part, "metric": SPEED, "demand": None, "met": None, "sentence": f"the {part}: not judged; it needs "
+                   f"a value {needed}."} for part, needed in (("rise", "from 10 to 30"), ("fall", "of 5000 or more")))
+    if early := [value for value in curve if 10 <= value <= 30]:
+        best = max(early, key=lambda value: part[value])
+        steps = {kept(_part(curve, best, top), NEAR_PEAK), first >= 10 or kept(_part(curve, first, top), high=NEAR_PEAK)}
+        met = False if False in steps else None if None in steps else True
+        begin = f", {part[first] * 100:.0f} % at {name[first]}" if first < 10 else ""
+        bound = ", where the client was the bottleneck" if curve[top].client_bound else ""
+        rise = demand(f"the rise: {part[best] * 100:.0f} % of its peak at {name[best]}{begin} (its peak: "
+                      f"{grouped(curve[top].median)} requests/s at {name[top]}{bound}).", _part(curve, best, top),
+                      at_least(NEAR_PEAK, f"{NEAR_PEAK * 100:.0f} % from 10 to 30 connections, less before"), metric=SPEED,
+                      met=met, decided=True, part="rise")
+    if last >= 5000:
+        fall = demand(f"the fall: {part[last] * 100:.0f} % of its peak is left at {name[last]} (published: "
+                      f"{PUBLISHED[5000] / max(PUBLISHED.values()) * 100:.0f} %).", _part(curve, last, top),
+                      at_most(FALLEN, f"at most {FALLEN * 100:.0f} %"), metric=SPEED, part="fall")
+    return [rise, fall]
+
+
 BAR_WIDTH = 24
 MEGABYTES, CLIENT_CPU, MIGRATIONS = "mb_per_s", "client_cpu_us_per_request", "migrations_per_request"
 COSTS = ((CPU, "server CPU", micros), (CLIENT_CPU, "client CPU", micros), (MIGRATIONS, "migrations", significant))
@@ -205,20 +315,16 @@ def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
     """A block for each server, with a line and a bar for each value, then the conclusions."""
     axis = AXES[figures["settings"]["axis"]]
     published, most = has_published(axis, summary), max(row.median(axis.figure) or 0 for row in summary)
-    columns: tuple[Column, ...] = (
-        ("requests/s", 13, SPEED, grouped), ("", 1, "bound", str), SPREAD,
-        *([("MB/s", 8, MEGABYTES, significant)] if axis.figure == MEGABYTES else []), ("CPU/req", 10, CPU, micros),
-        *([("client's", 10, CLIENT_CPU, micros)] if figures.get("ratios") else []),
-        ("p50", 9, "p50_us", micros), ("p99", 9, "p99_us", micros), ("failed", 8, "lost", str),
-        *([("published", 11, "published", str)] if published else []), ("", 0, "bar", str))
+    columns = (SPEED, "spread", *[MEGABYTES] * (axis.figure == MEGABYTES), CPU,
+               *[CLIENT_CPU] * bool(figures.get("ratios")), "p50_us", "p99_us", "failed", *["published"] * published, "bar=")
 
     def texts(row: Combination) -> dict[str, str]:
         bar = "#" * max(1, round((row.median(axis.figure) or 0) / (most or 1) * BAR_WIDTH))
-        return {"bound": "*" if row.client_bound else "", "bar": f"  {bar}",
-                "lost": grouped(row.samples["failed"].high) if "failed" in row.samples else "-",
+        return {SPEED: cell(row, SPEED) + ("*" if row.client_bound else " "), "bar": f"{bar:<{BAR_WIDTH}}",
+                "failed": grouped(row.samples["failed"].high) if "failed" in row.samples else "-",
                 "published": grouped(PUBLISHED[row.first[axis.field]]) if row.first[axis.field] in PUBLISHED else ""}
-    layout = Layout(lambda row: columns, 14, lambda row: f"{axis.text(row.first[axis.field]):>14}", lambda row: row.label,
-                    lambda rows: f"\n{rows[0].label}", texts, failure_remarks, axis.name)
+    layout = Layout(lambda row: columns, lambda row: f"{axis.text(row.first[axis.field]):>14}", lambda row: row.label,
+                    title=lambda rows: f"\n{rows[0].label}", texts=texts, after=failure_remarks, head=f"{axis.name:>14}")
     out = _heading(axis, summary[0]) + layout.text(summary)
     if any(row.client_bound for row in summary):
         out += "\n  * the client was the bottleneck: the server could do more"

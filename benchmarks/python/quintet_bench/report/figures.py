@@ -25,6 +25,10 @@ def shown(key: str, value: Any) -> str:
     return show(value) + ("" if key.endswith("per_s") else UNITS.get(key.rpartition("_")[2], ""))
 
 
+def words(key: str) -> str:
+    return re.sub("_us(?=_per_request$|$)", "", key).replace("_", " ")
+
+
 def tint_of(model: str | None) -> str:
     """The class that has the model's colour."""
     return f"m{MODELS.index(model) + 1}" if model in MODELS else "peer"

@@ -7,9 +7,9 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from ..doc_sections import words
 from ..results import pretty
-from .figures import MODELS, complete, shown, tint_of, tip
+from ..table import SHOWN
+from .figures import MODELS, complete, shown, tint_of, tip, words
 
 FOLDER = pathlib.Path(__file__).parent / "templates"
 TEMPLATES = jinja2.Environment(loader=jinja2.FileSystemLoader(FOLDER), autoescape=True, trim_blocks=True, lstrip_blocks=True,
@@ -29,6 +29,7 @@ def rich(text: object) -> Markup:
 TEMPLATES.filters |= {"plain": plain, "rich": rich, "words": words,
                       "script_json": lambda value: Markup(pretty(value).replace("<", "\\u003c"))}  # nothing looks like markup
 TEMPLATES.globals |= {"shown": shown, "tip": tip, "tint_of": tint_of, "models": MODELS,
+                      "titles": {key: title for key, (title, _) in SHOWN.items()} | {"bottleneck": "bottleneck"},
                       "own": lambda name: Markup((FOLDER / name).read_text(encoding="utf-8"))}
 
 

@@ -14,9 +14,8 @@ from ..errors import RunError
 from ..machine import read_text
 from ..text import grouped, memory_forecast
 from .findings import Findings, number_text
-from .kernel_memory import obstacle, read_tcp_memory
 from .peers import Peer, Peers, crowd, decided, open_socket
-from .run import Run, memory_group, window_probes
+from .run import Run, memory_group, no_tcp_memory, read_tcp_memory, window_probes
 
 SERVER_FILES = 256
 GOOD_CONNECTIONS, ACTIVE_BESIDE_IDLE = 4, 100
@@ -137,7 +136,8 @@ def idle(run: Run) -> None:
     tell("idle_unanswered", "were neither answered nor refused", every["waiting"] + every["wrong"], exactly=0)
     tell("rss_per_idle_bytes", "memory of the server for each idle connection", growth, "B")
     tell("kernel_per_idle_bytes", "kernel memory for each idle connection, one end of two", kernel / 2, "B")
-    run.found.remarks += [f"kernel memory for each idle connection: not readable ({obstacle()})"] if math.isnan(kernel) else []
+    if math.isnan(kernel):
+        run.found.remarks.append(f"kernel memory for each idle connection: not readable ({no_tcp_memory()})")
     run.found.remarks.append(f"refused at the limit of threads (--max-threads): it had {grouped(threads)}" if refused else
                              f"{memory_forecast(growth)}; the kernel's own on top")
 

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable
 from typing import Any
 
-from .. import strace, valgrind
+from .. import valgrind
 from ..build import Build
 from ..errors import RunError
 from ..machine import read_text
@@ -65,11 +65,10 @@ class Study:
             self.tell("false sharing between cores: only hardware counters show it; a simulation has one cache for all threads "
                       "(probe false-sharing plants one)")
         s.counters = not kv
-        no_strace = strace.obstacle() if build.call_counter else None
         if kv:
             self.tell("system calls and futex calls: kv's client does not count them; benchmarks/perf/lock counts futex calls")
-        elif no_strace:
-            self.tell(f"system calls and futex calls: {build.call_counter}; {no_strace}")
+        elif build.call_counter:
+            self.tell(f"system calls and futex calls: {build.call_counter}")
 
     def tell(self, line: str) -> None:
         """Adds a line: figure, reason, remedy."""

@@ -14,7 +14,7 @@ from ..text import grouped, micros, significant
 
 Subject = dict[str, Any]                # "figures": by key a list with a value for each round
 STATUS, OWN_RUN = "/proc/PID/task/*/status", ", in a run of its own"
-CALLS, LOCKS = f"tracepoints or strace{OWN_RUN}", f"perf lock{OWN_RUN}"
+CALLS, LOCKS = f"tracepoints{OWN_RUN}", f"perf lock{OWN_RUN}"
 FIGURES: tuple[tuple[str, str, int, Format, str], ...] = (  # key, title, for how many requests, format, source
     ("requests_per_s", "requests/s", 1, grouped, "the client"), ("p99_us", "p99", 1, micros, "the client"),
     ("server_cpu_us_per_request", "CPU", 1, micros, "the process's CPU clock"),
@@ -82,29 +82,31 @@ def rate_text(value: float) -> str:
     return f"{value * 100:.3f} %"
 
 
-def _figures_text(subjects: list[Subject]) -> str:
-    rows = [["for a request", *(s["server"] for s in subjects), "source"]]
+def figures_grid(subjects: list[Subject]) -> list[list[str]]:
+    """Of subjects as the file has them, like the next one."""
+    out = [["for a request", *(s["server"] for s in subjects), "source"]]
     for key, title, times, form, source in FIGURES:
         figures = [s["figures"].get(key) for s in subjects]
         if any(figures):  # else a line below says why
-            rows.append([title, *(form(statistics.median(f) * times) if f else "failed" for f in figures), source])
-    return aligned(rows, left=(0, len(subjects) + 1))
+            out.append([title, *(form(f["median"] * times) if f else "failed" for f in figures), source])
+    return out
+
+
+def caches_grid(subjects: list[Subject]) -> list[list[str]]:
+    ours = [c | {"server": s["server"], "source": s["cache_source"]} for s in subjects if (c := middle_round(s))]
+    rows = ["last-level cache,references,misses,rate,refs/req,misses/req,diff (pp),source".split(",")]
+    for caches in (ours, PUBLISHED):
+        rows += [[c["server"], grouped(c["references"]), grouped(c["misses"]), rate_text(c["rate"]),
+                  *(significant(c[key] / c["requests"]) if c["requests"] else "-" for key in ("references", "misses")),
+                  f"{(c['rate'] - caches[0]['rate']) * 100:+.2f}", c["source"]] for c in caches]
+    return rows if ours else []
 
 
 def _caches_text(subjects: list[Subject]) -> str:
-    ours = [c | {"server": s["server"], "source": s["cache_source"]} for s in subjects if (c := middle_round(s))]
-    if not ours:
-        return ""
-    rows = ["last-level cache,references,misses,rate,CPU s,elapsed s,refs/req,misses/req,diff (pp),source".split(",")]
-    for caches in (ours, PUBLISHED):
-        rows += [[c["server"], grouped(c["references"]), grouped(c["misses"]), rate_text(c["rate"]),
-                  *(f"{c[key]:.2f}" if c[key] else "-" for key in ("cpu_s", "elapsed_s")),
-                  *(significant(c[key] / c["requests"]) if c["requests"] else "-" for key in ("references", "misses")),
-                  f"{(c['rate'] - caches[0]['rate']) * 100:+.2f}", c["source"]] for c in caches]
-    told = [change["sentence"] for change in changes(subjects)]
+    rows, told = caches_grid(subjects), [change["sentence"] for change in changes(subjects)]
     published = _moves("the miss rate", [p["rate"] for p in PUBLISHED], rate_text)
     told += [f"Published, from a thread for each connection to reactors on Asio: {published}."] if told else []
-    return "\n" + aligned(rows, left=(0, 9)) + "".join(f"  {sentence}\n" for sentence in told)
+    return "\n" + aligned(rows, left=(0, 7)) + "".join(f"  {sentence}\n" for sentence in told) if rows else ""
 
 
 def _block(title: str, rows: list[list[str]], left: tuple[int, ...]) -> str:
@@ -112,8 +114,9 @@ def _block(title: str, rows: list[list[str]], left: tuple[int, ...]) -> str:
 
 
 def study_table(document: Document, subjects: list[Subject], not_measured: list[str]) -> str:
+    """`subjects`: as the file has them."""
     out = "".join(f"{shape_text(first)}{placement_text(first)}\n" for first in document.results[:1])
-    out += _figures_text(subjects) + _caches_text(subjects)
+    out += aligned(figures_grid(subjects), left=(0, len(subjects) + 1)) + _caches_text(subjects)
     for s in subjects:
         out += _block(f"{s['server']}: where its CPU time goes (perf record -e cpu-clock, in a run of its own)", [
             [f"{f['share'] * 100:.1f} %", f["symbol"][:70], "kernel" if f["in_kernel"] else f["object"]]
