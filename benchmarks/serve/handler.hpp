@@ -104,10 +104,15 @@ class bench_handler {
   /// Writes the reply in pieces, as a handler that reads a file or sends many messages to a subscriber would.
   void write_on(connection& c) {
     while (left_ > 0 && c.writable()) {
-      const shared_bytes& whole = service_->pieces->shared_piece(next_piece_++);
-      const bytes piece = bytes(*whole).substr(0, left_);
+      const shared_bytes& whole = service_->pieces->shared_piece(next_piece_);
+      const bytes piece = bytes(*whole).substr(in_piece_, left_);
       service_->shares&& piece.size() == whole->size() ? c.write(whole) : c.write(piece);
       left_ -= piece.size();
+      in_piece_ += piece.size();
+      if (in_piece_ == whole->size()) {
+        ++next_piece_;
+        in_piece_ = 0;
+      }
       if (!service_->merges) c.flush();
     }
   }
@@ -115,6 +120,7 @@ class bench_handler {
   const service* service_;
   std::size_t left_ = 0;  // unsent reply bytes in the workload `ask`
   std::size_t next_piece_ = 0;
+  std::size_t in_piece_ = 0;  // bytes of it that the last reply took
 };
 
 /// The handler of the workload `framed`, behind its codec.

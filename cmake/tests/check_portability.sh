@@ -17,11 +17,12 @@ net/engine/shm/shm_engine.cpp             waits by an epoll engine where the inn
 net/engine/kernel_sockets_sharing.cpp a BPF program picks the loop of the receiving CPU
 net/loop/allowed_cpus.hpp             CPU sets
 net/loop/child_process.cpp            eventfd, pidfd
-net/loop/loop_thread.cpp              CPU sets, close_range()
+net/loop/loop_thread.cpp              unshare(), close_range()
 net/loop/stop_on_signals.cpp          eventfd
 net/server/resource_reserve.cpp       eventfd
 net/server/thread_scheduling.cpp      sched_setattr()
 net/watch/activity.cpp                registers of an interrupted thread
+net/watch/pinning.cpp                 CPU sets
 net/watch/shared_signal.cpp           sched_yield(), which sched.h declares beside the CPU sets
 threadmodels/compute/worker_pool.cpp            CPU sets
 threadmodels/config.cpp                         CPU sets

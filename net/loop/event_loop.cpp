@@ -188,6 +188,7 @@ bool event_loop::poll() {
   is_now_cached_ = false;
   worked |= inbox_.run_all();
   if (!is_quiet_) worked |= run_put_off();
+  is_now_cached_ = false;  // the outer loop may take its time
   return worked;
 }
 

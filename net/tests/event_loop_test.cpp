@@ -10,6 +10,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <latch>
 #include <memory>
 #include <optional>
@@ -241,6 +242,18 @@ BOOST_AUTO_TEST_CASE(few_quanta_wait_for_a_thread_and_any_number_may_run) {
   });
   for (int i = 0; i < 3; ++i) loop.poll();
   BOOST_TEST(waiting(all) == 6U);
+}
+
+// An outer loop may take its time between two calls of poll(), and start timers then.
+BOOST_AUTO_TEST_CASE(a_turn_of_poll_leaves_no_old_time_behind) {
+  manual_clock time;
+  event_loop loop(make_default_engine(), time);
+  for (int i = 0; i < 3; ++i) {  // the last ones are quiet turns
+    loop.post([&loop]() noexcept { (void)loop.now(); });
+    loop.poll();
+    time.advance(std::chrono::seconds(1));
+    BOOST_TEST((loop.now() == time.now()));
+  }
 }
 
 // The thread that begins a quantum does not tell the loop, which sleeps.

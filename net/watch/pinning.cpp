@@ -3,8 +3,11 @@
 #include "pinning.hpp"
 
 #include <pthread.h>
+#include <sched.h>
 
 #include <cerrno>
+#include <cstring>
+#include <optional>
 
 namespace quintet {
 namespace {
@@ -26,11 +29,18 @@ int stay_on(int cpu) noexcept {
   return CPU_EQUAL(&now, &only) ? 0 : EBUSY;
 }
 
-inherited_cpus::inherited_cpus() noexcept : before_(before_pin) {}
+static_assert(sizeof(cpu_set_t) == sizeof(std::array<std::byte, 128>));
+
+inherited_cpus::inherited_cpus() noexcept : are_known_(before_pin.has_value()), set_{} {
+  if (are_known_) std::memcpy(set_.data(), &*before_pin, set_.size());
+}
 
 // If the system refuses, the thread works where it is.
 void inherited_cpus::use() const noexcept {
-  if (before_) (void)::pthread_setaffinity_np(::pthread_self(), sizeof *before_, &*before_);
+  if (!are_known_) return;
+  cpu_set_t set;
+  std::memcpy(&set, set_.data(), set_.size());
+  (void)::pthread_setaffinity_np(::pthread_self(), sizeof set, &set);
 }
 
 }  // namespace quintet

@@ -2,9 +2,8 @@
 // pinning: threads that stay on a CPU, and those that they start, which do not.
 #pragma once
 
-#include <sched.h>
-
-#include <optional>
+#include <array>
+#include <cstddef>
 
 namespace quintet {
 
@@ -20,7 +19,8 @@ class inherited_cpus {
   void use() const noexcept;
 
  private:
-  std::optional<cpu_set_t> before_;  // none: it is not pinned
+  bool are_known_;                  // the thread is pinned
+  std::array<std::byte, 128> set_;  // a cpu_set_t, whose header only Linux has
 };
 
 }  // namespace quintet
