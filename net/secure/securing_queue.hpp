@@ -27,7 +27,8 @@ class securing_queue final : private work_item {
   securing_queue(event_loop& loop, std::shared_ptr<handshake_source> source, const handshake_limits& limits,
                  model_interface* model = nullptr, handshake_counters* counted = nullptr) noexcept;
 
-  /// [loop] Takes as many steps as what has arrived allows, and stops all streams that are not done then; or all.
+  /// [loop] Takes as many steps of handshakes that have begun as what has arrived allows, and stops all streams that
+  /// are not done then; or all.
   void finish_or_stop() noexcept;
   void stop() noexcept;
   /// [loop] Returns whether it can be destroyed: no stream is left, and none takes a step.

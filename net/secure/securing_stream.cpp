@@ -181,8 +181,9 @@ void securing_stream::step_here() {
   stepped(r, false);
 }
 
-// A listener ends, and what has arrived counts.
+// A listener ends, and what has arrived counts. It cannot be enough for a handshake that has not begun.
 void securing_stream::finish_step_here() noexcept try {
+  if (!has_begun()) return;
   if (aside_) {
     step_aside::work w = aside_->take_back();
     if (w.has_run) {
@@ -194,8 +195,6 @@ void securing_stream::finish_step_here() noexcept try {
   }
   if (!securing_turn_hook::is_linked()) return;
   securing_turn_hook::unlink();
-  if (!handshake_)
-    if (const error_code gone = begin()) return finish(gone);
   step_here();
 } catch (const std::bad_alloc&) {
   finish(make_error_code(boost::system::errc::not_enough_memory));

@@ -231,6 +231,20 @@ BOOST_DATA_TEST_CASE(a_listener_that_ends_takes_steps_back, data::make({false, t
   BOOST_TEST(source->steps == 1);
 }
 
+// Its loop would compute what cannot be the last step, for any number of peers.
+BOOST_AUTO_TEST_CASE(a_listener_that_ends_begins_nothing) {
+  std::vector<peer*> all(5);
+  for (peer*& p : all) {
+    p = &add();
+    p->say("ab");
+  }
+  turn();
+  BOOST_TEST(model.items.size() == 2);
+  queue->finish_or_stop();
+  BOOST_TEST(source->steps == 2);
+  BOOST_TEST(queue->counters().begun.value() == 2);
+}
+
 BOOST_AUTO_TEST_CASE(a_listener_that_ends_waits_for_a_step_that_runs) {
   std::latch running(1), may_end(1);
   source->running = &running;
