@@ -15,7 +15,7 @@ import untried_system_calls
 LAYERS = 'base', 'net', 'threadmodels', 'bus'
 NOT_THE_LIBRARY = '/tests/', '/testing/'
 # Functions of the system that return nothing, or no error.
-NO_RESULT = {'_exit', 'freeaddrinfo', 'pthread_self', 'sched_yield', 'secure_getenv', 'getpid', 'pthread_equal'}
+NO_RESULT = {'_exit', 'freeaddrinfo', 'pthread_self', 'sched_yield', 'secure_getenv', 'getpid', 'gettid', 'pthread_equal'}
 # Functions of net/engine/system_call.hpp that make no call.
 NO_CALL = {'system_call::' + name for name in ('as_word', 'error_of', 'is_for_now', 'to_milliseconds')}
 # The tests that refuse calls, and how they name a site.
@@ -82,6 +82,7 @@ REASONS = {
     ('net/watch/shared_signal.cpp', 'dlopen'): (1, 'fails for the program itself, which is never unloaded'),
     ('net/watch/shared_signal.cpp', 'pthread_sigmask'): (3, VALID),
     ('net/watch/thread_name.hpp', 'pthread_setname_np'): (1, OPTION),
+    ('threadmodels/compute/worker_pool.cpp', 'setpriority'): (1, OPTION),
     ('threadmodels/compute/wake_semaphore.hpp', 'sem_destroy'): (1, VALID),
     ('threadmodels/compute/wake_semaphore.hpp', 'sem_init'): (1, VALID),
     ('threadmodels/compute/wake_semaphore.hpp', 'sem_post'): (1, 'fails after 2^31 posts that no wait has taken'),

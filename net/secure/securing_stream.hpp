@@ -35,7 +35,7 @@ class securing_stream : public event_channel,
                         public work_item,
                         public securing_list_hook,
                         public securing_turn_hook,
-                        private step_aside::owner {
+                        private step_aside::receiver {
  public:
   /// [loop] Begins to read the socket; the time limit begins.
   /// `may_be_plain`: a stream that does not begin as the source demands within the time limit is done, without a

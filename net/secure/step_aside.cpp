@@ -8,10 +8,10 @@
 
 namespace quintet {
 
-step_aside::step_aside(event_loop& loop, model_interface& model, owner& for_whom, work&& w) noexcept
+step_aside::step_aside(event_loop& loop, model_interface& model, receiver& for_whom, work&& w) noexcept
     : work_item([](work_item& self) noexcept { static_cast<step_aside&>(self).run(); }),
       loop_(loop),
-      owner_(&for_whom),
+      receiver_(&for_whom),
       work_(std::move(w)) {
   loop_.join(*this);
   model.aside(*this);
@@ -35,7 +35,7 @@ void step_aside::run() noexcept {
 
 void step_aside::come_back() noexcept {
   loop_.leave(*this);
-  owner* const waiting = owner_;
+  receiver* const waiting = receiver_;
   work over = std::move(work_);
   delete this;
   if (waiting) waiting->returned(std::move(over));
@@ -43,7 +43,7 @@ void step_aside::come_back() noexcept {
 
 bool step_aside::take_before_it_runs() noexcept {
   state waits = state::waits;
-  owner_ = nullptr;
+  receiver_ = nullptr;
   return state_.compare_exchange_strong(waits, state::is_taken);
 }
 

@@ -16,7 +16,7 @@
 namespace quintet {
 
 /// Made by new; deletes itself when it has come back to its loop, which ends only then. It knows its handshake and its
-/// loop, and nothing of sockets: its owner may leave meanwhile.
+/// loop, and nothing of sockets: its receiver may leave meanwhile.
 class step_aside final : private loop_member, private work_item {
  public:
   /// What the step needs, and what it gives.
@@ -26,21 +26,22 @@ class step_aside final : private loop_member, private work_item {
     handshake::result done = {};
     bool has_run = false;
   };
-  class owner {
+  /// For whom it is computed.
+  class receiver {
    public:
     /// [loop] The step is over; there is no step_aside any more.
     virtual void returned(work&& w) noexcept = 0;
 
    protected:
-    ~owner() = default;
+    ~receiver() = default;
   };
 
   /// [loop] Gives the step to a thread of the model.
-  step_aside(event_loop& loop, model_interface& model, owner& for_whom, work&& w) noexcept;
-  /// [loop] The owner leaves. A step that has not begun will not.
+  step_aside(event_loop& loop, model_interface& model, receiver& for_whom, work&& w) noexcept;
+  /// [loop] The receiver leaves. A step that has not begun will not.
   void abandon() noexcept;
   /// [loop] Takes the work from its thread. Waits for the end of a step that runs, which is less than some
-  /// milliseconds. Afterwards the owner hears nothing.
+  /// milliseconds. Afterwards the receiver hears nothing.
   [[nodiscard]] work take_back() noexcept;
 
  private:
@@ -53,7 +54,7 @@ class step_aside final : private loop_member, private work_item {
   [[nodiscard]] bool take_before_it_runs() noexcept;
 
   event_loop& loop_;
-  owner* owner_;
+  receiver* receiver_;
   work work_;  // of the thread while `runs`, else of the loop
   std::atomic<state> state_{state::waits};
 };

@@ -8,7 +8,7 @@ namespace quintet {
 
 struct run_aside::threads {
   explicit threads(unsigned most)
-      : pool({.min = 1, .max = most}, duration(), worker_pool::starts::later, "qnt-aside-") {}
+      : pool({.min = 1, .max = most}, duration(), worker_pool::starts::later, {"qnt-aside-", 10}) {}
   std::once_flag once;
   bool are_started = false;
   worker_pool pool;

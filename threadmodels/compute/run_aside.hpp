@@ -11,8 +11,9 @@
 
 namespace quintet {
 
-/// Starts its first thread at the first item, so that a server without TLS has none. Adds others while items wait. The
-/// destructor joins them: the priority loop ends after the model has stopped.
+/// Loops and handlers come first where they compete for CPUs (nice 10: a tenth of their share is left). Starts its
+/// first thread at the first item, so that a server without TLS has none. Adds others while items wait. The destructor
+/// joins them: the priority loop ends after the model has stopped.
 class run_aside {
  public:
   /// `most`: threads. 0: aside() is not called.

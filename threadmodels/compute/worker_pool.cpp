@@ -11,6 +11,9 @@
 #include <string>
 #include <utility>
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 namespace quintet {
 namespace {
 
@@ -22,8 +25,8 @@ bool has_several_cpus() noexcept {
 
 }  // namespace
 
-worker_pool::worker_pool(const worker_limits& limits, duration threshold, starts when, const char* name)
-    : name_(name), limits_(limits), cost_limit_(threshold), policy_(limits) {
+worker_pool::worker_pool(const worker_limits& limits, duration threshold, starts when, thread_kind kind)
+    : kind_(kind), limits_(limits), cost_limit_(threshold), policy_(limits) {
   if (when == starts::now) start();
 }
 
@@ -212,8 +215,10 @@ void worker_pool::start_worker() {
   const auto self = spare_.begin();
   workers_.splice(workers_.end(), spare_, self);
   try {
-    self->thread =
-        start_thread(name_ + std::to_string(next_number_), [this, self, number = next_number_] { work(self, number); });
+    self->thread = start_thread(kind_.name + std::to_string(next_number_), [this, self, number = next_number_] {
+      if (kind_.nice > 0) (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kind_.nice);
+      work(self, number);
+    });
   } catch (...) {
     spare_.splice(spare_.end(), workers_, self);
     throw;

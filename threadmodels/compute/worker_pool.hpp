@@ -83,10 +83,13 @@ class worker_pool {
   static constexpr unsigned most_shed = 256;      ///< items that a loop sheds at once when all workers are stuck
 
   enum class starts : bool { now, later };
+  struct thread_kind {
+    const char* name = "qnt-work-";  ///< before the thread's number
+    int nice = 0;                    ///< above 0: other threads come first
+  };
   /// Calls start(), unless told not to.
-  /// `name`: of the threads, before their number.
   explicit worker_pool(const worker_limits& limits, duration threshold = offload_options().threshold,
-                       starts when = starts::now, const char* name = "qnt-work-");
+                       starts when = starts::now, thread_kind kind = thread_kind{"qnt-work-", 0});
   /// Calls stop().
   ~worker_pool();
   worker_pool(const worker_pool&) = delete;
@@ -149,7 +152,7 @@ class worker_pool {
   bool spin_for_work(std::unique_lock<thin_mutex>& lock, spin_budget& spin);
   [[nodiscard]] std::size_t available_count() const noexcept { return workers_.size() - idle_.size() - busy_; }
 
-  const char* const name_;
+  const thread_kind kind_;
   const worker_limits limits_;
   const cost_limit cost_limit_;
   mutable thin_mutex mutex_;
