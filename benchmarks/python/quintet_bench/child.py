@@ -30,7 +30,7 @@ def probe(program: str, arguments: list[str], duration_s: float) -> dict[str, An
 
 
 @contextlib.contextmanager
-def _postponed_interrupts() -> Iterator[list[int]]:
+def postponed_interrupts() -> Iterator[list[int]]:
     """Ctrl-C only counts within the block, which would leave a process behind. Only the main thread hears of it."""
     counted: list[int] = []
     if threading.current_thread() is not threading.main_thread():
@@ -50,7 +50,7 @@ class Child:
         self.name = name
         self._errors = tempfile.TemporaryFile()
         self._buffer = b""
-        with _postponed_interrupts() as interrupts:
+        with postponed_interrupts() as interrupts:
             try:
                 self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                                  stderr=self._errors, process_group=0,
@@ -67,7 +67,7 @@ class Child:
         return self
 
     def __exit__(self, *error: object) -> None:
-        with _postponed_interrupts() as interrupts:
+        with postponed_interrupts() as interrupts:
             if self._process.poll() is None:
                 self.kill(signal.SIGTERM)
                 try:
