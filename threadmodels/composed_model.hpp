@@ -14,9 +14,9 @@ namespace quintet {
 template <class Placement, class Compute>
 class composed_model : public Placement, public Compute, public run_aside {
  public:
-  /// Takes all over.
-  explicit composed_model(Placement p = Placement(), Compute c = Compute(), run_aside a = run_aside())
-      : Placement(std::move(p)), Compute(std::move(c)), run_aside(std::move(a)) {}
+  /// Takes both over.
+  explicit composed_model(Placement p = Placement(), Compute c = Compute())
+      : Placement(std::move(p)), Compute(std::move(c)) {}
   /// [before run] Gives handshakes so many threads. 0: the loops compute them.
   void use_handshake_threads(unsigned most) { static_cast<run_aside&>(*this) = run_aside(most); }
 

@@ -2,35 +2,33 @@
 // run_aside: starts threads when they are needed.
 #include "run_aside.hpp"
 
-#include <boost/system/system_error.hpp>
+#include <mutex>
+#include <optional>
 
 namespace quintet {
 
 struct run_aside::threads {
-  explicit threads(unsigned most)
-      : pool({.min = 1, .max = most}, duration(), worker_pool::starts::later, {"qnt-aside-", 10}) {}
   std::once_flag once;
-  bool are_started = false;
-  worker_pool pool;
+  std::optional<worker_pool> pool;  // none: the system has refused the first thread
 };
 
 void run_aside::joined::operator()(threads* all) const noexcept { delete all; }
 
 run_aside::run_aside(unsigned most) : most_(most) {
-  if (most > 0) threads_.reset(new threads(most));
+  if (most > 0) threads_.reset(new threads);
 }
 
 void run_aside::aside(work_item& item) noexcept {
   std::call_once(threads_->once, [this]() noexcept {
     try {
-      threads_->pool.start();
-      threads_->are_started = true;
-    } catch (const boost::system::system_error&) {  // this thread will do
+      threads_->pool.emplace(worker_limits{.min = 1, .max = most_}, duration(), worker_pool::starts::now,
+                             worker_kind{.name = "qnt-aside-", .nice = 10});
+    } catch (...) {  // no thread, or no memory for it: this one will do
     }
   });
-  if (!threads_->are_started) return item();
+  if (!threads_->pool) return item();
   item.hand_off();
-  threads_->pool.submit(item);
+  threads_->pool->submit(item);
 }
 
 }  // namespace quintet

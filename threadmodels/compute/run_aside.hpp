@@ -7,7 +7,6 @@
 #include "worker_pool.hpp"
 
 #include <memory>
-#include <mutex>
 
 namespace quintet {
 

@@ -25,7 +25,7 @@ bool has_several_cpus() noexcept {
 
 }  // namespace
 
-worker_pool::worker_pool(const worker_limits& limits, duration threshold, starts when, thread_kind kind)
+worker_pool::worker_pool(const worker_limits& limits, duration threshold, starts when, worker_kind kind)
     : kind_(kind), limits_(limits), cost_limit_(threshold), policy_(limits) {
   if (when == starts::now) start();
 }

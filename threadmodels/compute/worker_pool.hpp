@@ -60,6 +60,12 @@ class pool_submitter final : private work_item, private timer {
   bool due_ = false;
 };
 
+/// What the threads of a pool have in common.
+struct worker_kind {
+  const char* name = "qnt-work-";  ///< before the thread's number
+  int nice = 0;                    ///< above 0: other threads come first
+};
+
 /// Workers start items in the order of the queue. An item is a connection's baton, so the work of one connection never
 /// overlaps, and there are never more items than connections.
 ///
@@ -83,13 +89,9 @@ class worker_pool {
   static constexpr unsigned most_shed = 256;      ///< items that a loop sheds at once when all workers are stuck
 
   enum class starts : bool { now, later };
-  struct thread_kind {
-    const char* name = "qnt-work-";  ///< before the thread's number
-    int nice = 0;                    ///< above 0: other threads come first
-  };
   /// Calls start(), unless told not to.
   explicit worker_pool(const worker_limits& limits, duration threshold = offload_options().threshold,
-                       starts when = starts::now, thread_kind kind = thread_kind{"qnt-work-", 0});
+                       starts when = starts::now, worker_kind kind = {});
   /// Calls stop().
   ~worker_pool();
   worker_pool(const worker_pool&) = delete;
@@ -152,7 +154,7 @@ class worker_pool {
   bool spin_for_work(std::unique_lock<thin_mutex>& lock, spin_budget& spin);
   [[nodiscard]] std::size_t available_count() const noexcept { return workers_.size() - idle_.size() - busy_; }
 
-  const thread_kind kind_;
+  const worker_kind kind_;
   const worker_limits limits_;
   const cost_limit cost_limit_;
   mutable thin_mutex mutex_;
