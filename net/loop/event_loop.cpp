@@ -91,9 +91,9 @@ event_loop::~event_loop() {
   run_left_over();
   callbacks_.clear();  // first: the functions may use services
   services_.clear();
-  run_posted();  // posted by the services
+  run_left_over();  // posted by the services
   drop_guest();
-  run_posted();  // posted by destructors of the guest's handlers
+  run_left_over();  // posted by destructors of the guest's handlers
   drop_guest();
 }
 
@@ -106,10 +106,6 @@ bool event_loop::run_left_over() noexcept {
   const scoped_current here(*this);
   stopping_ = true;
   is_now_cached_ = false;
-  return run_posted();
-}
-
-bool event_loop::run_posted() noexcept {
   bool any = false;
   while (inbox_.run_all() || run_deferred() || (is_destroyed_ ? ready_.run() : ready_.run_at_end())) any = true;
   return any;
@@ -133,28 +129,33 @@ bool event_loop::expire_timers() {
 
 // ---- Quiet turns: nothing is there but the engine's events, timers and the inbox ------------------------------------
 
+// A fresh time was read after the last handler: the timers have been compared with it.
+[[gnu::always_inline]] inline bool event_loop::is_now_fresh() const noexcept {
+  return is_now_cached_ && now_at_ == counters_.batches.value();
+}
+
 // Does what turn() does, in its order. An engine that remembers a wake() needs no announcement of the sleep.
-template <bool Announces>
-[[gnu::always_inline]] inline void event_loop::quiet_turn() {
+template <bool Announces, class F>
+[[gnu::always_inline]] inline bool event_loop::quiet_turn(F how_long) {
   fair_work_.begin_turn();
   counters_.turns.add();
-  // A fresh time was read after the last handler: the timers have been compared with it.
-  const auto is_fresh = [this] { return is_now_cached_ && now_at_ == counters_.batches.value(); };
-  // A timer started while others fired can be overdue.
-  const duration longest = timers_.empty() ? engine::forever
-                           : is_fresh()    ? within_bounds(timers_.first() - now_)
-                                           : longest_wait(true);
+  duration longest = how_long();
   is_now_cached_ = false;  // the wait may be long
   if constexpr (Announces) sleep_.announce(sleep_place::in_engine);
-  engine_->poll(must_not_sleep() ? duration::zero() : longest);
+  if (must_not_sleep()) longest = duration::zero();
+  bool worked = engine_->poll(longest);
   sleep_.end();
-  if (!timers_.empty() && !(is_fresh() && now_ < timers_.first()) && expire_timers()) is_now_cached_ = false;
+  if (!timers_.empty() && !(is_now_fresh() && now_ < timers_.first()) && expire_timers()) {
+    is_now_cached_ = false;
+    worked = true;
+  }
   if (!inbox_.empty()) {
     is_now_cached_ = false;
-    inbox_.run_all();
+    worked |= inbox_.run_all();
   }
   if (!is_quiet_) [[unlikely]]
-    run_put_off();
+    worked |= run_put_off();
+  return worked;
 }
 
 // ---- All turns ------------------------------------------------------------------------------------------------------
@@ -162,11 +163,16 @@ template <bool Announces>
 void event_loop::run() {
   const scoped_current here(*this);
   const auto next_is_quiet = [this] { return is_quiet_ && calls_.load(std::memory_order_relaxed) == 0; };
+  const auto longest = [this] {  // a timer started while others fired can be overdue
+    return timers_.empty()  ? engine::forever
+           : is_now_fresh() ? within_bounds(timers_.first() - now_)
+                            : longest_wait(true);
+  };
   while (!finished()) {
     if (always_wake_)
-      while (next_is_quiet()) quiet_turn<false>();
+      while (next_is_quiet()) quiet_turn<false>(longest);
     else
-      while (next_is_quiet()) quiet_turn<true>();
+      while (next_is_quiet()) quiet_turn<true>(longest);
     turn(true);
   }
   inbox_.run_all();
@@ -180,14 +186,7 @@ bool event_loop::poll() {
   const scoped_current here(*this);
   if (sleep_.is_announced()) sleep_.end();
   if (!is_quiet_ || calls_.load(std::memory_order_relaxed) != 0) return turn(false);
-  fair_work_.begin_turn();
-  counters_.turns.add();
-  is_now_cached_ = false;
-  bool worked = engine_->poll(duration::zero());
-  worked |= expire_timers();
-  is_now_cached_ = false;
-  worked |= inbox_.run_all();
-  if (!is_quiet_) worked |= run_put_off();
+  const bool worked = quiet_turn<false>([] { return duration::zero(); });
   is_now_cached_ = false;  // the outer loop may take its time
   return worked;
 }
@@ -198,8 +197,7 @@ event_loop::outside_wait event_loop::wait_outside() {
   const scoped_current here(*this);
   is_now_cached_ = false;
   asio_guest* const guest = guest_.load(std::memory_order_acquire);
-  const bool waits_for_engine = is_quiet_ && !guest && timers_.empty();
-  duration longest = waits_for_engine ? engine::forever : longest_wait(!guest || !guest->poll());
+  duration longest = longest_wait(!guest || !guest->poll());
   const int descriptor = descriptor_of(*engine_);
   if ((guest && guest->active()) || descriptor < 0) longest = std::min(longest, guest_pause);
   if (!always_wake_) sleep_.announce(sleep_place::in_engine);  // then check, as in sleep_flag::sleep()

@@ -292,14 +292,14 @@ class event_loop {
   friend class loop_executor_access;
   friend detail::connection_core;  // a send that blocks the loop ends at its next timer
   bool turn(bool may_wait);
-  template <bool Announces>
-  void quiet_turn();
+  template <bool Announces, class F>
+  bool quiet_turn(F how_long);
+  bool is_now_fresh() const noexcept;
   bool poll_guest(asio_guest& guest);
   bool wait_for_work(asio_guest* guest, bool may_wait);
   bool expire_timers();
   bool spin(asio_guest* guest, duration& longest);
   void begin_to_stop() noexcept;
-  bool run_posted() noexcept;
   duration longest_wait(bool may_wait) noexcept;
   bool wait_in_engine(duration longest);
   bool wait_in_guest(asio_guest& guest, duration longest);
