@@ -2,6 +2,7 @@
 // kv_slow_clients_test: clients of kv that request much and read nothing, or late, in each model.
 // ctest: TIMEOUT 120 EACH_ENGINE
 #include "kv_requests.hpp"
+#include "model_names.hpp"
 #include "peers.hpp"
 
 #include "kv/session.hpp"
@@ -19,10 +20,6 @@
 #include <string>
 #include <thread>
 #include <vector>
-
-namespace quintet {
-inline std::ostream& operator<<(std::ostream& out, model m) { return out << to_string(m); }
-}  // namespace quintet
 
 namespace {
 

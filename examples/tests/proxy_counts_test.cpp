@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // proxy_counts_test: in each model, the proxy counts the bytes that have left for the other side, and no others.
 // ctest: TIMEOUT 300 EACH_ENGINE
+#include "model_names.hpp"
 #include "peers.hpp"
 
 #include "proxy/ends.hpp"
@@ -14,14 +15,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <future>
-#include <ostream>
 #include <string>
 #include <thread>
 #include <utility>
-
-namespace quintet {
-inline std::ostream& operator<<(std::ostream& out, model m) { return out << to_string(m); }
-}  // namespace quintet
 
 namespace example::test {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // proxy_names_test: one of two upstreams has a name that hangs. In each model, the other one serves every client.
 #include "../../net/tests/support/silent_names.hpp"
+#include "model_names.hpp"
 #include "peers.hpp"
 #include "program.hpp"
 
@@ -13,13 +14,8 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
-#include <ostream>
 #include <string>
 #include <vector>
-
-namespace quintet {
-inline std::ostream& operator<<(std::ostream& out, model m) { return out << to_string(m); }
-}  // namespace quintet
 
 namespace example::test {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // proxy_relay_test: in each model, the proxy is transparent to a client and its upstream.
 // ctest: TIMEOUT 300 EACH_ENGINE
+#include "model_names.hpp"
 #include "peers.hpp"
 #include "program.hpp"
 
@@ -24,10 +25,6 @@
 #include <vector>
 
 #include <unistd.h>
-
-namespace quintet {
-inline std::ostream& operator<<(std::ostream& out, model m) { return out << to_string(m); }
-}  // namespace quintet
 
 namespace example::test {
 namespace {

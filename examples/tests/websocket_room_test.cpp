@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // websocket_room_test: a burst of messages goes to 100 guests (QUINTET_LONG=1: 1,000) in each model, in order, and
 // messages that come together share a send to each guest.
+#include "model_names.hpp"
 #include "peers.hpp"
 #include "websocket/room.hpp"
 #include "websocket/service.hpp"
@@ -15,16 +16,11 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <ostream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <sys/resource.h>
-
-namespace quintet {
-inline std::ostream& operator<<(std::ostream& out, model m) { return out << to_string(m); }
-}  // namespace quintet
 
 namespace example::test {
 namespace {
@@ -32,8 +28,6 @@ namespace {
 namespace bdata = boost::unit_test::data;
 using quintet::model;
 
-constexpr auto all_models = {model::thread_per_connection, model::single_reactor, model::reactor_pool,
-                             model::loop_per_thread, model::loop_per_thread_pool};
 constexpr std::size_t bursts = 10, in_a_burst = 20;
 
 std::size_t guests() { return quintet::test::is_long() ? 1000 : 100; }
@@ -80,7 +74,7 @@ std::size_t sends_for_bursts(quintet::server& server, std::vector<peer>& all) {
   return server.statistics().sends - before;
 }
 
-BOOST_DATA_TEST_CASE(a_burst_goes_to_all_and_shares_sends, bdata::make(all_models), kind) {
+BOOST_DATA_TEST_CASE(a_burst_goes_to_all_and_shares_sends, bdata::make(quintet::all_models), kind) {
   allow_descriptors();
   websocket::room chatting;
   quintet::server server({.listen = {"127.0.0.1:0"}, .model = kind, .threads = {.loops = 2, .workers = {1, 2}}},

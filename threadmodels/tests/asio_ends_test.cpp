@@ -6,6 +6,7 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include "asio_names.hpp"
 #include "client.hpp"
 #include "combination.hpp"
 #include "journal.hpp"
@@ -45,14 +46,9 @@
 namespace quintet::test {
 namespace {
 
-namespace asio = boost::asio;
 namespace data = boost::unit_test::data;
-using asio::use_awaitable;
 using namespace std::chrono_literals;
 using boost::system::system_error;
-constexpr auto as_result = asio::as_tuple(use_awaitable);
-
-config of(model kind) { return {.model = kind, .threads = {.loops = 2, .workers = {1, 2}}}; }
 
 std::string round_trip(client& c, const std::string& text) {
   c.send(text);

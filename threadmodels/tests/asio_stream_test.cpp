@@ -6,6 +6,7 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include "asio_names.hpp"
 #include "client.hpp"
 #include "combination.hpp"
 #include "running.hpp"
@@ -44,12 +45,9 @@
 namespace quintet::test {
 namespace {
 
-namespace asio = boost::asio;
 namespace data = boost::unit_test::data;
-using asio::use_awaitable;
 using namespace std::chrono_literals;
 using boost::system::system_error;
-constexpr auto as_result = asio::as_tuple(use_awaitable);
 
 static_assert(boost::beast::is_async_stream<asio_stream>::value);
 static_assert(asio::execution::is_executor<loop_executor>::value);
@@ -58,8 +56,6 @@ static_assert(asio_handler<asio::awaitable<void> (*)(asio_stream)>);
 static_assert(asio_handler<void (*)(asio_stream)>);
 static_assert(!asio_handler<int (*)(asio_stream)>);
 static_assert(sizeof(detail::asio_session<asio::awaitable<void> (*)(asio_stream)>) <= 800);
-
-config of(model kind) { return {.model = kind, .threads = {.loops = 2, .workers = {1, 2}}}; }
 
 std::string round_trip(client& c, const std::string& text) {
   c.send(text);

@@ -4,6 +4,7 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include "asio_names.hpp"
 #include "client.hpp"
 #include "combination.hpp"
 #include "running.hpp"
@@ -46,13 +47,8 @@
 namespace quintet::test {
 namespace {
 
-namespace asio = boost::asio;
 namespace data = boost::unit_test::data;
-using asio::use_awaitable;
 using namespace std::chrono_literals;
-constexpr auto as_result = asio::as_tuple(use_awaitable);
-
-config of(model kind) { return {.model = kind, .threads = {.loops = 2, .workers = {1, 2}}}; }
 
 asio::awaitable<void> say(asio_stream& s, std::string text) {
   text += '\n';
@@ -250,7 +246,7 @@ BOOST_AUTO_TEST_CASE(any_completion_token_will_do) {
 
 // ---- Messages -------------------------------------------------------------------------------------------------------
 
-// What a reader finds, and the error that ends it.
+// The messages that a reader gives, and the error that ends it.
 asio::awaitable<void> tell_messages(asio_stream& s, auto& in) {
   for (;;) {
     const auto [why, message] = co_await in.async_read(s, as_result);
