@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::size_t message_bytes = 8;
 
-/// What a client sends and receives for each message.
+/// The bytes that a client sends, and how many it receives, for each message.
 struct talk {
   std::string upgrade{};  // first, if not empty
   std::string request{};

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 // storm: new connections at a constant rate, and what established ones and the priority port feel of it.
-#include "../load/histogram.hpp"
+#include "load/connect.hpp"
+#include "load/epoll_set.hpp"
+#include "load/histogram.hpp"
+#include "unique_fd.hpp"
 
 #include <openssl/ssl.h>
 
-#include <arpa/inet.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -15,16 +14,16 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <memory>
 #include <stdexcept>
-#include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -39,47 +38,43 @@ struct freed {
   void operator()(SSL_CTX* context) const noexcept { SSL_CTX_free(context); }
   void operator()(SSL* ssl) const noexcept { SSL_free(ssl); }
 };
+namespace bench = quintet::bench;
 using ssl_ptr = std::unique_ptr<SSL, freed>;
 const std::unique_ptr<SSL_CTX, freed> context{SSL_CTX_new(TLS_client_method())};
 
+/// Ends with a reset, so that no port waits.
 class connection {
  public:
-  connection(std::uint16_t port, int flags) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | flags, 0)) {
-    sockaddr_in to{};
-    to.sin_family = AF_INET;
-    to.sin_port = htons(port);
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (socket_ < 0 || (::connect(socket_, reinterpret_cast<sockaddr*>(&to), sizeof to) != 0 && errno != EINPROGRESS))
-      throw std::runtime_error(std::string("cannot connect: ") + std::strerror(errno));
-    const int on = 1;
-    const linger reset{.l_onoff = 1, .l_linger = 0};  // no port waits
-    (void)::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    (void)::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+  enum class how : bool { established, begun };
+  connection(std::uint16_t port, how by)
+      : socket_(by == how::begun ? bench::start_connect(here(port)) : bench::connect_blocking(here(port), 5000)) {
+    if (!socket_) throw std::system_error(errno, std::generic_category(), "cannot connect");
   }
-  connection(connection&& other) noexcept : socket_(std::exchange(other.socket_, -1)), ssl_(std::move(other.ssl_)) {}
+  connection(connection&&) noexcept = default;
   connection& operator=(connection&&) = delete;
   ~connection() {
     ssl_.reset();
-    if (socket_ >= 0) ::close(socket_);
+    if (socket_) bench::close_with_reset(socket_);
   }
-  [[nodiscard]] int socket() const noexcept { return socket_; }
+  [[nodiscard]] int socket() const noexcept { return socket_.get(); }
   SSL& use_tls() {
     ssl_.reset(SSL_new(context.get()));
-    if (!ssl_ || SSL_set_fd(ssl_.get(), socket_) != 1) throw std::bad_alloc();
+    if (!ssl_ || SSL_set_fd(ssl_.get(), socket()) != 1) throw std::bad_alloc();
     SSL_set_connect_state(ssl_.get());
     return *ssl_;
   }
   [[nodiscard]] SSL* tls() const noexcept { return ssl_.get(); }
-  bool echo() const {
+  [[nodiscard]] bool echo() const {
     std::array<char, 64> text{};
     const int size = text.size();
     if (ssl_) return SSL_write(ssl_.get(), text.data(), size) == size && SSL_read(ssl_.get(), text.data(), size) > 0;
-    return ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL) == size &&
-           ::recv(socket_, text.data(), text.size(), 0) > 0;
+    return ::send(socket(), text.data(), text.size(), MSG_NOSIGNAL) == size &&
+           ::recv(socket(), text.data(), text.size(), 0) > 0;
   }
 
  private:
-  int socket_;
+  static bench::socket_address here(std::uint16_t port) { return bench::resolve({.host = "127.0.0.1", .port = port}); }
+  bench::unique_fd socket_;
   ssl_ptr ssl_;
 };
 
@@ -98,7 +93,7 @@ class prober {
  public:
   prober(std::uint16_t port, bool by_tls, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
-      connection& made = all_.emplace_back(port, 0);
+      connection& made = all_.emplace_back(port, connection::how::established);
       if (by_tls && SSL_do_handshake(&made.use_tls()) != 1) throw std::runtime_error("a handshake has failed");
     }
     for (const connection& each : all_) must_echo(each);
@@ -122,14 +117,13 @@ class prober {
     if (!on.echo()) throw std::runtime_error("an established connection has ended");
   }
   std::vector<connection> all_;
-  quintet::bench::histogram times_;
+  bench::histogram times_;
 };
 
 /// Opens connections at a constant rate. Each ends after its handshake, or its echo.
 class storm {
  public:
   storm(std::uint16_t port, bool by_tls, int rate) : port_(port), by_tls_(by_tls), gap_(1'000'000'000 / rate) {}
-  ~storm() { ::close(events_); }
   void run() {
     // Its own work must not delay those that are measured.
     (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 19);
@@ -142,19 +136,16 @@ class storm {
 
  private:
   void open() {
-    connection made(port_, SOCK_NONBLOCK);
+    connection made(port_, connection::how::begun);
     const int socket = made.socket();
-    epoll_event wanted{.events = EPOLLIN | EPOLLOUT | EPOLLET, .data = {.fd = socket}};
-    if (::epoll_ctl(events_, EPOLL_CTL_ADD, socket, &wanted) != 0) throw std::runtime_error("epoll_ctl");
+    events_.add(socket, EPOLLIN | EPOLLOUT | EPOLLET, static_cast<std::uint32_t>(socket));
     if (by_tls_) made.use_tls();
     open_.emplace(socket, std::move(made));
   }
   void go_on() {
-    std::array<epoll_event, 64> ready;
-    const int count = ::epoll_wait(events_, ready.data(), ready.size(), 1);
-    for (int i = 0; i < count; ++i) {
-      const auto found = open_.find(ready[static_cast<std::size_t>(i)].data.fd);
-      if (found == open_.end() || !is_done(found->second, ready[static_cast<std::size_t>(i)].events)) continue;
+    for (const epoll_event& ready : events_.wait(1'000'000)) {
+      const auto found = open_.find(static_cast<int>(ready.data.u32));
+      if (found == open_.end() || !is_done(found->second, ready.events)) continue;
       open_.erase(found);
       ++done_;
     }
@@ -174,7 +165,7 @@ class storm {
   const std::uint16_t port_;
   const bool by_tls_;
   const std::chrono::nanoseconds gap_;
-  const int events_ = ::epoll_create1(EPOLL_CLOEXEC);
+  bench::epoll_set events_;
   std::unordered_map<int, connection> open_;
   std::uint64_t done_ = 0;
 };
@@ -184,7 +175,8 @@ std::vector<connection> half_open(std::uint16_t port, std::size_t count) {
   std::vector<connection> all;
   for (std::size_t i = 0; i < count; ++i) {
     constexpr std::string_view part("\x16\x03\x01\x02\x00\x01", 6);
-    if (::send(all.emplace_back(port, 0).socket(), part.data(), part.size(), MSG_NOSIGNAL) < 0)
+    if (::send(all.emplace_back(port, connection::how::established).socket(), part.data(), part.size(), MSG_NOSIGNAL) <
+        0)
       throw std::runtime_error("send");
   }
   return all;
