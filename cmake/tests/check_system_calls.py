@@ -49,7 +49,6 @@ REASONS = {
     ('net/engine/kernel_sockets_sharing.cpp', 'setsockopt'): (1, OPTION),
     ('net/engine/kernel_sockets_sharing.cpp', 'shutdown'): (1, OWN),
     ('net/engine/passed_descriptors.cpp', 'close'): (3, CLOSED),
-    ('net/engine/passed_descriptors.cpp', 'pthread_setname_np'): (1, OPTION),
     ('net/engine/passed_descriptors.cpp', 'pthread_sigmask'): (2, VALID),
     ('net/engine/passed_descriptors.cpp', 'setsockopt'): (1, 'can_arrive() asks afterwards'),
     ('net/engine/passed_descriptors.cpp', 'shutdown'): (1, SHUT),

@@ -83,9 +83,8 @@ void connection_securing::run(connection_core& c) noexcept {
   error_code refused = reason_to_end(c);
   if (!refused) try {
       if (!c.make_extras()) throw std::bad_alloc();
-      model_interface* const aside = c.loop_.io().capabilities().single_stream ? nullptr : c.host_.model;
       securing_queue& queue =
-          c.loop_.use<loop_handshakes>().of(wanted->source, wanted->limits, aside, &c.host_.handshakes);
+          c.loop_.use<loop_handshakes>().of(wanted->source, wanted->limits, c.host_.model, &c.host_.handshakes);
       c.extras_->securing = new midstream_handshake(queue, c);  // deletes itself
     } catch (const std::bad_alloc&) {
       refused = no_memory();

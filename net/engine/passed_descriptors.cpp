@@ -2,7 +2,7 @@
 // passed_descriptors: refuses descriptors, or closes them on another thread.
 #include "passed_descriptors.hpp"
 
-#include "../watch/pinning.hpp"
+#include "../watch/thread_name.hpp"
 
 #include <array>
 #include <cerrno>
@@ -12,7 +12,6 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include <pthread.h>
@@ -116,11 +115,7 @@ class closing_thread {
     ::pthread_sigmask(SIG_SETMASK, &all, &before);  // signals go to the program's threads
     try {
       queue_ = std::make_shared<closing_queue>();
-      std::thread([queue = queue_, cpus = inherited_cpus()] {
-        (void)::pthread_setname_np(::pthread_self(), "close");
-        cpus.use();
-        queue->run();
-      }).detach();
+      start_thread("close", [queue = queue_] { queue->run(); }).detach();
       process_ = ::getpid();
     } catch (...) {
       queue_.reset();

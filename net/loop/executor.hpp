@@ -141,7 +141,7 @@ template <class Executor>
 using tracking_executor = std::decay_t<decltype(boost::asio::prefer(std::declval<const Executor&>(),
                                                                     boost::asio::execution::outstanding_work.tracked))>;
 
-/// Of the executor on which the handler wants to run.
+/// The tracking executor of a completion handler.
 template <class Handler>
 using tracking_executor_of = tracking_executor<boost::asio::associated_executor_t<Handler, loop_executor>>;
 template <class Handler>

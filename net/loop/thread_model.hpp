@@ -42,10 +42,8 @@ namespace quintet {
 ///                     Only for models whose loops exist from the beginning. Such loops can accept, and connections
 ///                     can migrate between them
 ///   offload(w)        called on a loop's thread, as run(w): runs the function of stream::offload(). Default: run(w)
-///   aside(w)          called on a loop's thread, as run(w), if aside_threads() is above 0: runs w, which computes for
-///   some
-///                     milliseconds at most, where it delays neither a loop nor a handler. The threads outlive the
-///                     loops
+///   aside(w)          called on a loop's thread, as run(w), if aside_threads() is above 0: runs w where it delays
+///                     neither loops nor handlers. w computes for a few milliseconds. The threads outlive the loops
 ///   aside_threads()   called on any thread, constant: how many threads aside() has
 ///   gate(loop)        called on that loop's thread: returns the inline_gate* of run() there, or null
 ///   each_counters(f)  called on any thread: calls f(const loop_counters&) for each present or past loop except the

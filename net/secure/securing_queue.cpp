@@ -31,6 +31,15 @@ void count_end(handshake_counters& in, error_code reason) noexcept {
     in.otherwise_broken.add();
 }
 
+namespace {
+
+// A thread's next step does not wait for the loop. A loop with one stream delays nobody else by its steps.
+unsigned most_aside(event_loop& loop, const model_interface* model) noexcept {
+  return model && !loop.io().capabilities().single_stream ? 2 * model->aside_threads() : 0;
+}
+
+}  // namespace
+
 securing_queue::securing_queue(event_loop& loop, std::shared_ptr<handshake_source> source,
                                const handshake_limits& limits, model_interface* model,
                                handshake_counters* counted) noexcept
@@ -39,7 +48,7 @@ securing_queue::securing_queue(event_loop& loop, std::shared_ptr<handshake_sourc
       source_(std::move(source)),
       limits_(limits),
       model_(model),
-      most_aside_(model ? 2 * model->aside_threads() : 0),  // the next step of a thread does not wait for the loop
+      most_aside_(most_aside(loop, model)),
       counters_(counted ? *counted : own_counters_) {}
 
 bool securing_queue::can_step() const noexcept {

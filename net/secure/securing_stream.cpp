@@ -71,7 +71,7 @@ void securing_stream::received(bytes arrived) noexcept try {
   look_at_input();
   if (!has_finished_ && is_waiting()) (void)set_reading(false);
 } catch (const std::bad_alloc&) {
-  finish(make_error_code(boost::system::errc::not_enough_memory));
+  out_of_memory();
 }
 
 void securing_stream::received_end(error_code how) noexcept {
@@ -117,7 +117,7 @@ void securing_stream::receive() noexcept try {
   }
   if (!has_finished_) look_at_input();
 } catch (const std::bad_alloc&) {
-  finish(make_error_code(boost::system::errc::not_enough_memory));
+  out_of_memory();
 }
 
 // Returns whether there may be more.
@@ -162,7 +162,7 @@ void securing_stream::take_step() noexcept try {
     if (const error_code gone = begin()) return finish(gone);
   queue_.goes_aside() ? send_aside() : step_here();
 } catch (const std::bad_alloc&) {
-  finish(make_error_code(boost::system::errc::not_enough_memory));
+  out_of_memory();
 }
 
 // Nothing begins for a peer that left while it waited.
@@ -197,7 +197,7 @@ void securing_stream::finish_step_here() noexcept try {
   securing_turn_hook::unlink();
   step_here();
 } catch (const std::bad_alloc&) {
-  finish(make_error_code(boost::system::errc::not_enough_memory));
+  out_of_memory();
 }
 
 // The loop reads on, so it sees a peer that leaves.
@@ -223,7 +223,7 @@ void securing_stream::returned(step_aside::work&& w) noexcept try {
   queue_.schedule();  // before the end, which may forget an idle queue
   stepped(w.done, has_more);
 } catch (const std::bad_alloc&) {
-  finish(make_error_code(boost::system::errc::not_enough_memory));
+  out_of_memory();
 }
 
 // `has_more`: more has arrived since the step began.

@@ -88,10 +88,11 @@ class securing_stream : public event_channel,
   void hand_over();
   void leave() noexcept;
   void finish(error_code failed, std::unique_ptr<transport> carried = nullptr) noexcept;
-
-  securing_queue& queue_;
+  void out_of_memory() noexcept { finish(make_error_code(boost::system::errc::not_enough_memory)); }
   [[nodiscard]] bool has_begun() const noexcept { return handshake_ || aside_; }
   [[nodiscard]] bool is_waiting() const noexcept { return securing_turn_hook::is_linked() || aside_; }
+
+  securing_queue& queue_;
   std::unique_ptr<handshake> handshake_;  // null before the first record is whole, and while a step is aside
   step_aside* aside_ = nullptr;           // has the handshake meanwhile
   std::string incoming_, outgoing_;       // records that wait

@@ -19,7 +19,7 @@ namespace quintet {
 /// loop, and nothing of sockets: its receiver may leave meanwhile.
 class step_aside final : private loop_member, private work_item {
  public:
-  /// What the step needs, and what it gives.
+  /// The input and the output of the step.
   struct work {
     std::unique_ptr<handshake> of;
     std::string in, out;

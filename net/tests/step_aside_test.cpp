@@ -21,7 +21,6 @@
 #include <string_view>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -105,6 +104,9 @@ struct fixture {
     while (!loop.finished()) loop.poll();
   }
   peer& add() { return *new peer(*queue); }  // deletes itself
+  void add_five(std::string_view who_say) {
+    for (int i = 0; i < 5; ++i) add().say(who_say);
+  }
   void turn() {
     for (int i = 0; i < 4; ++i) loop.poll();
   }
@@ -205,11 +207,7 @@ BOOST_AUTO_TEST_CASE(the_time_limit_covers_the_wait) {
 }
 
 BOOST_AUTO_TEST_CASE(few_steps_are_aside_and_others_wait_on_the_loop) {
-  std::vector<peer*> all(5);
-  for (peer*& p : all) {
-    p = &add();
-    p->say("a");
-  }
+  add_five("a");
   turn();
   BOOST_TEST(model.items.size() == 2);
   BOOST_TEST(queue->counters().begun.value() == 2);
@@ -219,7 +217,7 @@ BOOST_AUTO_TEST_CASE(few_steps_are_aside_and_others_wait_on_the_loop) {
   BOOST_TEST(queue->counters().begun.value() == 3);
 }
 
-// What a listener's end finds has arrived counts, on whichever thread it is.
+// Input that has arrived counts, whether or not its step has run.
 BOOST_DATA_TEST_CASE(a_listener_that_ends_takes_steps_back, data::make({false, true}), is_over) {
   peer& client = add();
   const auto end = client.end;
@@ -233,11 +231,7 @@ BOOST_DATA_TEST_CASE(a_listener_that_ends_takes_steps_back, data::make({false, t
 
 // Its loop would compute what cannot be the last step, for any number of peers.
 BOOST_AUTO_TEST_CASE(a_listener_that_ends_begins_nothing) {
-  std::vector<peer*> all(5);
-  for (peer*& p : all) {
-    p = &add();
-    p->say("ab");
-  }
+  add_five("ab");
   turn();
   BOOST_TEST(model.items.size() == 2);
   queue->finish_or_stop();
