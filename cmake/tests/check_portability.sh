@@ -4,6 +4,10 @@
 # See doc/decisions/0027-portability.md.
 set -euo pipefail
 compiler=$1 include=$2
+# shellcheck source=cmake/tests/needs.sh
+. "$(dirname "$0")/needs.sh"
+"$compiler" -x c++ -fsyntax-only - <<< '#include <openssl/ssl.h>' 2> /dev/null ||
+  skip 'the headers of OpenSSL are missing; apt-get install libssl-dev'
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

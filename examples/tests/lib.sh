@@ -4,6 +4,7 @@ set -euo pipefail
 examples=$1/examples
 work=$(mktemp -d)
 server_pid=''
+launcher=()  # a command that executes the example with its own arguments, as env does
 cleanup() {
   [[ -z $server_pid ]] || kill -KILL "$server_pid" 2> /dev/null || true
   rm -rf "$work"
@@ -19,7 +20,7 @@ fail() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
 in_background() {
   : > "$1"
   : > "$2"
-  "$examples/$3" "${@:4}" >> "$1" 2>> "$2" &
+  "${launcher[@]}" "$examples/$3" "${@:4}" >> "$1" 2>> "$2" &
   server_pid=$!
 }
 

@@ -6,14 +6,17 @@
 # The sanitizers replace malloc themselves.
 ! grep -qE 'QUINTET_SANITIZE:[A-Z]*=.' "$1/CMakeCache.txt" || skip 'the build has a sanitizer'
 
-# serve <library> [NAME=VALUE...]: runs echo with the library and these variables, and requires a reply.
+# The package has what can be preloaded, and what can be linked.
+for library in libtcmalloc_minimal.so libtcmalloc_minimal.so.4 libprofiler.so.0 libtcmalloc.so.4; do
+  [[ -e $(g++ -print-file-name="$library") ]] || skip "$library is not installed; apt-get install libgoogle-perftools-dev"
+done
+
+# serve <library> [NAME=VALUE...]: runs echo, and nothing else, with the library and these variables, and requires a reply.
 serve() {
   local reply library=$1
   shift
-  ldconfig -p | grep -qF "$library" || skip "$library is not installed; apt-get install google-perftools"
-  export LD_PRELOAD=$library "$@"
+  launcher=(env "LD_PRELOAD=$library" "$@")
   start echo
-  unset LD_PRELOAD "${@%%=*}"
   grep -qF "/$library" "/proc/$server_pid/maps" || fail "$library is not mapped"
   reply=$(first_line "$port" 'hello\n')
   [[ $reply == hello ]] || fail "$library: the reply is '$reply'"
@@ -27,6 +30,5 @@ serve libprofiler.so.0 CPUPROFILE="$work/cpu"
 serve libtcmalloc.so.4 HEAPPROFILE="$work/heap"
 [[ -s $work/heap.0001.heap ]] || fail 'there is no heap profile'
 
-[[ -e $(g++ -print-file-name=libtcmalloc_minimal.so) ]] || skip 'there is nothing to link; apt-get install libgoogle-perftools-dev'
 g++ -x c++ - -o "$work/linked" -Wl,--no-as-needed -ltcmalloc_minimal <<< 'int main() {}'
 [[ $(ldd "$work/linked") == *tcmalloc_minimal* ]] || fail 'a program that calls nothing of tcmalloc is not linked with it'

@@ -71,8 +71,8 @@ class name_lookups {
   /// [any thread] Begins to wait. A new look-up begins at once if fewer than `most` are in progress. Throws if the
   /// system refuses a thread or memory.
   void start(request& who, const std::string& host, const std::string& port, std::size_t most);
-  /// [any thread] Ends the wait. Returns false if the request was posted to its loop already. A look-up that nobody
-  /// waits for any more does not begin.
+  /// [any thread] Ends the wait. Returns false if the request was posted to its loop already; the thread that did so
+  /// has left the loop then, which may end. A look-up that nobody waits for any more does not begin.
   [[nodiscard]] bool cancel(request& who) noexcept;
 
   /// [any thread] Return the number of look-ups that occupy a thread, and of those that wait for one.

@@ -15,7 +15,8 @@ struct resolver::request final : detail::name_lookups::request {
   static void answered(work_item& item) noexcept {
     const std::unique_ptr<request> self(static_cast<request*>(&item));
     if (!self->owner) return;
-    self->owner->request_ = nullptr;  // done() may destroy the owner
+    (void)self->owner->lookups_.cancel(*self);  // done() may lead to the end of the loop
+    self->owner->request_ = nullptr;            // and of the owner
     self->done(self->answer().failed, self->answer().found);
   }
   resolver* owner;  // null: cancelled

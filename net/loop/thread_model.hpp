@@ -43,7 +43,10 @@ namespace quintet {
 ///                     can migrate between them
 ///   offload(w)        called on a loop's thread, as run(w): runs the function of stream::offload(). Default: run(w)
 ///   aside(w)          called on a loop's thread, as run(w), if aside_threads() is above 0: runs w where it delays
-///                     neither loops nor handlers. w computes for a few milliseconds. The threads outlive the loops
+///                     neither loops nor handlers. w computes for a few milliseconds
+///   end_aside()       called once, when no loop runs any more, before the first of them is destroyed: joins the
+///   threads
+///                     of aside(), which may still be about to wake a loop. aside() then runs w at once
 ///   aside_threads()   called on any thread, constant: how many threads aside() has
 ///   gate(loop)        called on that loop's thread: returns the inline_gate* of run() there, or null
 ///   each_counters(f)  called on any thread: calls f(const loop_counters&) for each present or past loop except the
@@ -114,6 +117,8 @@ class model_interface {
   /// [loop] Runs the item, which computes for some milliseconds at most, beside all loops and handlers. Only if
   /// aside_threads() is above 0.
   virtual void aside(work_item& item) noexcept { item(); }
+  /// Joins the threads of aside(). No loop runs any more.
+  virtual void end_aside() noexcept {}
   /// [any thread] Returns how many threads aside() has. Constant.
   [[nodiscard]] virtual unsigned aside_threads() const noexcept { return 0; }
 
@@ -171,6 +176,9 @@ class model_adapter final : public model_interface {
       model_.aside(item);
     else
       item();
+  }
+  void end_aside() noexcept override {
+    if constexpr (requires { model_.end_aside(); }) model_.end_aside();
   }
   [[nodiscard]] unsigned aside_threads() const noexcept override {
     if constexpr (requires { model_.aside_threads(); })

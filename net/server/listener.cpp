@@ -19,8 +19,8 @@ namespace {
 // earlier clients use up the descriptors that become free.
 constexpr duration pause_after_error = std::chrono::milliseconds(10);
 
-constexpr int few = 16;                  // connections that may come while a listener closes, even if none waited
-constexpr int most_inherited = 1 << 16;  // maximum; also assumed for an inherited socket, whose backlog is unknown
+constexpr int few = 16;                // connections that may come while a listener closes, even if none waited
+constexpr int most_waiting = 1 << 16;  // maximum; also assumed for an inherited socket, whose backlog is unknown
 
 /// Returns where a socket listens, or closes it and throws: nobody would learn a port that the system has chosen.
 address address_of(event_loop& loop, int listening, const std::string& wanted) {
@@ -43,7 +43,7 @@ listener::listener(event_loop& loop, const listen_options& options, accept_funct
       holders_(options.descriptor < 0 ? std::make_shared<std::atomic<int>>(1) : nullptr),
       listening_(loop.io().sockets().listen(options)),
       caller_copy_(loop.options().own_descriptors ? listening_ : -1),
-      max_waiting_(options.descriptor < 0 ? std::min(options.backlog, most_inherited) + 1 : most_inherited),
+      max_waiting_(options.descriptor < 0 ? std::min(options.backlog, most_waiting) + 1 : most_waiting),
       at_(address_of(loop, listening_, options.at)),
       name_(at_.to_string()),
       log_(log) {

@@ -167,6 +167,7 @@ void server_core::shut_down() {
   join();
   main_.run();
   if (started_) finish();
+  model_.end_aside();
   while (run_left_over() || main_.poll()) {  // until nothing is left, while the server's other parts exist
   }
 }

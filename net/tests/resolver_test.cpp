@@ -5,6 +5,7 @@
 
 #include "needs.hpp"
 #include "silent_names.hpp"
+#include "watched_engine.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -221,6 +222,38 @@ BOOST_AUTO_TEST_CASE(no_destructor_waits_for_a_lookup) {
   *gate = true;
   gate->notify_all();
   while (gate.use_count() > 1) std::this_thread::yield();  // the thread has freed its state
+}
+
+// The answer may lead to the end of the loop, which the thread of the look-up wakes.
+BOOST_AUTO_TEST_CASE(an_answer_waits_until_its_thread_has_left_the_loop) {
+  names known(1h);
+  testing::watched_engine::journal unused;
+  std::atomic<bool> is_waking{false}, has_left{false};
+  event_loop loop(std::make_unique<testing::watched_engine>(make_default_engine(), unused,
+                                                            [&] {
+                                                              is_waking = true;
+                                                              std::this_thread::sleep_for(20ms);  // time for a mistake
+                                                              has_left = true;
+                                                            }),
+                  clock::system());
+  bool had_left = false;
+  std::optional<resolver> asks;
+  loop.post([&]() noexcept {
+    asks.emplace(
+        loop, "hangs", "7",
+        [&](error_code, const auto&) {
+          had_left = !is_waking || has_left;
+          loop.stop();
+        },
+        known.lookups());
+  });
+  std::thread releasing([&] {
+    known.await_begun(1);
+    known.release();
+  });
+  loop.run();
+  releasing.join();
+  BOOST_TEST(had_left);
 }
 
 BOOST_AUTO_TEST_CASE(what_a_lookup_throws_is_the_reason) {

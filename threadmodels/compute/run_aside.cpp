@@ -10,6 +10,7 @@ namespace quintet {
 struct run_aside::threads {
   std::once_flag once;
   std::optional<worker_pool> pool;  // none: the system has refused the first thread
+  bool has_ended = false;
 };
 
 void run_aside::joined::operator()(threads* all) const noexcept { delete all; }
@@ -19,6 +20,7 @@ run_aside::run_aside(unsigned most) : most_(most) {
 }
 
 void run_aside::aside(work_item& item) noexcept {
+  if (threads_->has_ended) return item();
   std::call_once(threads_->once, [this]() noexcept {
     try {
       threads_->pool.emplace(worker_limits{.min = 1, .max = most_}, duration(), worker_pool::starts::now,
@@ -29,6 +31,13 @@ void run_aside::aside(work_item& item) noexcept {
   if (!threads_->pool) return item();
   item.hand_off();
   threads_->pool->submit(item);
+}
+
+// The pool itself stays: it has timers on the loops.
+void run_aside::end_aside() noexcept {
+  if (!threads_) return;
+  threads_->has_ended = true;
+  if (threads_->pool) threads_->pool->stop();
 }
 
 }  // namespace quintet

@@ -149,12 +149,15 @@ BOOST_AUTO_TEST_CASE(a_stop_before_the_first_turn_ends_it) {
 
 namespace {
 
-/// The turns of the main loop during some ticks of the program, which come after all other work.
-std::uint64_t idle_turns(asio::io_context& context, server& srv) {
-  context.run_for(tick);
-  const std::uint64_t before = srv.main_loop().counters().turns.value();
-  context.run_for(10 * tick);
-  return srv.main_loop().counters().turns.value() - before;
+/// Whether the main loop rests during ten ticks of the program. What a busy machine does late may take it some tries; a
+/// loop that polls never rests.
+bool comes_to_rest(asio::io_context& context, server& srv) {
+  for (int tries = 0; tries < 100; ++tries) {
+    const std::uint64_t before = srv.main_loop().counters().turns.value();
+    context.run_for(10 * tick);
+    if (srv.main_loop().counters().turns.value() == before) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -169,7 +172,7 @@ BOOST_DATA_TEST_CASE(idle_operations_of_the_program_cost_no_turn, data::make(all
   while (!is_open || srv.statistics().opened == 0) context.run_one_for(tick);
   std::string answer(1, ' ');
   asio::async_read(own, asio::buffer(answer), [](const error_code&, std::size_t) {});
-  BOOST_TEST(idle_turns(context, srv) == 0u);
+  BOOST_TEST(comes_to_rest(context, srv));
   srv.stop();
   context.run();
 }
@@ -191,7 +194,7 @@ BOOST_AUTO_TEST_CASE(a_handler_that_awaits_the_context_costs_no_turn) {
   c.send("x");
   while (!awaits) context.run_one_for(tick);
   BOOST_TEST(!srv.main_loop().has_detached_work());
-  BOOST_TEST(idle_turns(context, srv) == 0u);
+  BOOST_TEST(comes_to_rest(context, srv));
   timer.cancel();
   srv.drain(1min);
   context.run();

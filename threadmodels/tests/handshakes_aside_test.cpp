@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // handshakes_aside_test: in every model, a step of a handshake delays neither established connections nor the priority
 // port. A source of the test stands for TLS, so that a step takes as long as the test wants.
+#include "census.hpp"
 #include "client.hpp"
 #include "combination.hpp"
 #include "running.hpp"
@@ -12,10 +13,13 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <chrono>
+#include <cstddef>
 #include <latch>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace quintet::test {
 namespace {
@@ -58,6 +62,14 @@ void check_echo(client& c) {
   BOOST_TEST(c.receive(4) == "echo");
 }
 
+std::size_t aside_threads() { return threads_named("qnt-aside-")["qnt-aside-"]; }
+
+/// Calls f once, when the last copy is destroyed.
+template <class F>
+std::shared_ptr<void> on_destruction(F f) {
+  return {nullptr, [f = std::move(f)](void*) { f(); }};
+}
+
 BOOST_AUTO_TEST_SUITE(handshakes_aside)
 
 BOOST_DATA_TEST_CASE(a_step_delays_nobody, data::make(all_models), kind) {
@@ -86,6 +98,24 @@ BOOST_DATA_TEST_CASE(a_server_that_stops_waits_for_a_step, data::make(all_models
   source->may_end.count_down();
   srv.join();
   BOOST_TEST(srv->statistics().handshakes.begun == 1U);
+}
+
+// A thread that has given a step back to the main loop may still be about to wake it.
+BOOST_DATA_TEST_CASE(no_thread_outlives_the_main_loop, data::make(all_models), kind) {
+  std::size_t alive = 1;
+  {
+    const auto source = std::make_shared<slow_source>();
+    server srv(beside_plain(kind, source), &echo);
+    // The loop destroys the function, and what it owns, when it is destroyed itself.
+    srv.main_loop().after(std::chrono::hours(1), [counted = on_destruction([&alive] { alive = aside_threads(); })] {});
+    srv.run_in_background();
+    client secured(srv.addresses()[1].port());
+    secured.send("x");
+    source->may_end.count_down();
+    BOOST_TEST(secured.receive_rest() == "alert");
+    BOOST_TEST(aside_threads() == 1U);
+  }
+  BOOST_TEST(alive == 0U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// watched_engine: an engine that forwards all calls to another one, and records the pieces to send.
+// watched_engine: an engine that forwards all calls to another one, and records the pieces to send, and each wake().
 #pragma once
 
 #include <quintet/net/engine/engine.hpp>
 #include <quintet/net/engine/socket_services.hpp>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,12 +18,19 @@ class watched_engine final : public engine {
   /// The pieces passed to send(), in order. They refer to the sender's memory.
   using journal = std::vector<bytes>;
 
-  watched_engine(std::unique_ptr<engine> of, journal& offered)
-      : engine(of->capabilities(), of->sockets(), of->embedding()), of_(std::move(of)), offered_(&offered) {}
+  /// `woken`: called by the thread that has called wake().
+  watched_engine(std::unique_ptr<engine> of, journal& offered, std::function<void()> woken = {})
+      : engine(of->capabilities(), of->sockets(), of->embedding()),
+        of_(std::move(of)),
+        offered_(&offered),
+        woken_(std::move(woken)) {}
 
   void prepare() override { of_->prepare(); }
   bool poll(duration longest) override { return of_->poll(longest); }
-  void wake() noexcept override { of_->wake(); }
+  void wake() noexcept override {
+    of_->wake();
+    if (woken_) woken_();
+  }
   error_code add(channel& c, stream_handle&& handle) override { return of_->add(c, std::move(handle)); }
   stream_handle remove(channel& c) noexcept override { return of_->remove(c); }
   error_code set_reading(channel& c, bool on) noexcept override { return of_->set_reading(c, on); }
@@ -38,6 +46,7 @@ class watched_engine final : public engine {
  private:
   std::unique_ptr<engine> of_;
   journal* offered_;
+  std::function<void()> woken_;
 };
 
 }  // namespace quintet::testing
