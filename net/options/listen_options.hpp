@@ -78,6 +78,8 @@ struct handshake_limits {
   duration timeout = std::chrono::seconds(10);  ///< for the whole handshake, from the accept, waiting included
   /// Handshakes in progress whose first record has come: each takes some 50 KB. Further ones wait, and take 1 KB.
   std::size_t at_once = 1000;
+  /// Handshakes that begin in a second, after a quiet time at once. Further ones wait. 0: no limit.
+  unsigned per_second = 0;
 };
 
 /// Selects when a listener's connections begin TLS. All but the first are for protocols whose client speaks first.

@@ -49,15 +49,22 @@ securing_queue::securing_queue(event_loop& loop, std::shared_ptr<handshake_sourc
       limits_(limits),
       model_(model),
       most_aside_(most_aside(loop, model)),
-      counters_(counted ? *counted : own_counters_) {}
+      counters_(counted ? *counted : own_counters_),
+      rate_(limits.per_second, 0) {}
+
+std::optional<duration> securing_queue::next_begins_in() const noexcept {
+  if (new_.empty() || !has_room()) return std::nullopt;
+  return limits_.per_second > 0 ? rate_.wait(loop_.now()) : duration::zero();
+}
 
 bool securing_queue::can_step() const noexcept {
-  return (!goes_aside() || aside_ < most_aside_) && (!begun_.empty() || (!new_.empty() && has_room()));
+  return (!goes_aside() || aside_ < most_aside_) && (!begun_.empty() || next_begins_in() == duration::zero());
 }
 
 void securing_queue::take_steps() noexcept {
   for (bool goes_on = can_step(); goes_on; goes_on = goes_aside() && can_step()) {
     turn_list& next = begun_.empty() ? new_ : begun_;
+    if (&next == &new_) rate_.take(loop_.now());
     securing_stream& one = next.front();
     next.pop_front();
     one.take_step();
@@ -68,7 +75,11 @@ void securing_queue::take_steps() noexcept {
 
 // Deferred work runs at the end of this turn; what it defers runs at the end of the next, which does not wait.
 void securing_queue::schedule() noexcept {
-  if (is_scheduled_ || !can_step()) return;
+  if (is_scheduled_) return;
+  if (!can_step()) {
+    if (const auto wait = next_begins_in(); wait > duration::zero()) loop_.start(*this, *wait);
+    return;
+  }
   is_scheduled_ = true;
   loop_.defer(*this);
 }

@@ -2,6 +2,8 @@
 // securing_queue: whose handshake takes the next step, for one listener on one loop.
 #pragma once
 
+#include "../../base/rate_limit.hpp"
+#include "../../base/work/timer_queue.hpp"
 #include "../../base/work/work_item.hpp"
 #include "../engine/filter/handshake.hpp"
 #include "../loop/event_loop.hpp"
@@ -14,13 +16,15 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 
 namespace quintet {
 
 /// A step costs up to a millisecond. Threads of the model compute it, a few steps at a time, so that those whose peer
 /// leaves still wait here; without such threads the loop does, one step a turn. Handshakes that have begun come first.
-/// Others wait while as many as allowed are in progress; they hold little memory, and leave when their peer does.
-class securing_queue final : private work_item {
+/// Others wait while as many as allowed are in progress, or have begun in this second; they hold little memory, and
+/// leave when their peer does.
+class securing_queue final : private work_item, private timer {
  public:
   /// `model`: has threads for the steps, and outlives the loop; null: the loop computes them. `counted`: counters for
   /// this queue and others, which outlive it.
@@ -40,9 +44,12 @@ class securing_queue final : private work_item {
   friend securing_stream;
   [[nodiscard]] bool has_room() const noexcept { return in_progress_ < limits_.at_once; }
   [[nodiscard]] bool goes_aside() const noexcept { return most_aside_ > 0; }
+  /// The time until a new handshake may begin, if one waits for no more than that.
+  [[nodiscard]] std::optional<duration> next_begins_in() const noexcept;
   [[nodiscard]] bool can_step() const noexcept;
   void take_steps() noexcept;
   void schedule() noexcept;
+  void expired() noexcept override { schedule(); }
 
   event_loop& loop_;
   const std::shared_ptr<handshake_source> source_;
@@ -51,6 +58,7 @@ class securing_queue final : private work_item {
   const unsigned most_aside_;  // steps; 0: the loop computes
   handshake_counters own_counters_;
   handshake_counters& counters_;
+  rate_limit rate_;
   std::size_t in_progress_ = 0;
   unsigned aside_ = 0;  // steps
   bool is_scheduled_ = false;

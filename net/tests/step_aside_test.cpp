@@ -121,6 +121,33 @@ struct fixture {
 
 BOOST_FIXTURE_TEST_SUITE(step_aside, fixture)
 
+// Those that have begun go on. Others wait for the next tenth of a second, unless their peer leaves.
+BOOST_AUTO_TEST_CASE(so_many_begin_in_a_second) {
+  queue.emplace(loop, source, handshake_limits{.timeout = 1s, .at_once = 100, .per_second = 10}, &model);
+  const auto run_all = [&] {
+    for (turn(); !model.items.empty(); turn()) model.run_next();
+  };
+  for (int i = 0; i < 13; ++i) add().say("a");
+  run_all();
+  BOOST_TEST(source->steps == 10);
+  peer& last = add();
+  const auto end = last.end;
+  last.say("a");
+  last.sockets.there.reset();
+  run_all();
+  BOOST_TEST(end->has_value());
+  time.advance(99ms);
+  run_all();
+  BOOST_TEST(source->steps == 10);
+  time.advance(1ms);
+  run_all();
+  BOOST_TEST(source->steps == 11);
+  time.advance(1s);  // the deadline of the others
+  run_all();
+  BOOST_TEST(source->steps == 11);
+  BOOST_TEST(queue->counters().timed_out.value() == 13U);
+}
+
 BOOST_AUTO_TEST_CASE(the_loop_goes_on_meanwhile) {
   peer& client = add();
   const auto end = client.end;
