@@ -63,4 +63,5 @@ for model in "${models[@]}"; do
 done
 
 refuses postgres --tls-cert "$work/cert.pem"
+grep -q 'key_file is empty' "$work/errors" || fail "no word about the key: $(cat "$work/errors")"
 refuses postgres --tls-cert "$work/cert.pem" --tls-key "$work/nothing.pem"

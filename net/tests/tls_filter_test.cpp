@@ -163,6 +163,49 @@ BOOST_AUTO_TEST_CASE(close_notify_ends_both_ways) {
   BOOST_TEST((r.ended || f.decrypt({}).ended));
 }
 
+namespace {
+
+std::string alert_of(int level, int description) {
+  return std::string("\x15\x03\x03\x00\x02", 5) + static_cast<char>(level) + static_cast<char>(description);
+}
+
+/// Whether the peer can have the alert taken for the end of a handshake that it has not completed.
+bool completes(handshake& shaking, bytes alert, std::string& out) {
+  const handshake::result r = shaking.step(alert, out);
+  constexpr char close_notify = 0, user_canceled = 90;
+  const bool is_warning = alert[6] == user_canceled || (alert[5] == 1 && alert[6] != close_notify);
+  BOOST_TEST((r.failed || is_warning), "no failure by alert " << int{alert[5]} << ", " << int{alert[6]});
+  return r.is_done;
+}
+
+}  // namespace
+
+// Anybody can send an alert before there are keys, close_notify among them.
+BOOST_AUTO_TEST_CASE(no_alert_completes_a_handshake_of_a_server) {
+  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION})
+    for (const int level : {1, 2})
+      for (int description = 0; description < 128; ++description) {
+        fixture f(version);
+        (void)f.peer.connect();
+        std::string out;
+        const auto shaking = f.context.begin({});
+        BOOST_TEST(!shaking->step(f.peer.take_records(), out).is_done);
+        BOOST_TEST(!completes(*shaking, alert_of(level, description), out));
+      }
+}
+
+BOOST_AUTO_TEST_CASE(no_alert_completes_a_handshake_of_a_client) {
+  const fixture f;
+  tls_client_context context({.ca_file = f.files.chain});
+  for (const int level : {1, 2})
+    for (int description = 0; description < 128; ++description) {
+      std::string out;
+      const auto shaking = context.begin("localhost");
+      BOOST_TEST(!shaking->step({}, out).is_done);
+      BOOST_TEST(!completes(*shaking, alert_of(level, description), out));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_changed_record_is_no_data) {
   fixture f;
   BOOST_REQUIRE(!f.connect());
@@ -236,6 +279,7 @@ BOOST_AUTO_TEST_CASE(a_first_record_is_known_by_its_first_bytes) {
     BOOST_TEST(!first.failed);
     BOOST_TEST(first.is_whole == (size == hello.size()));
   }
+  BOOST_TEST(f.context.examine({"\x16\x03\x01\x00\x01\x01", 6}).is_whole);  // RFC 8446, 5.1: in pieces of any size
   for (const bytes other : {bytes("GET / HTTP/1.1\r\n"), bytes("\x16\x02\x01", 3), bytes("\x16\x03\x05", 3),
                             bytes("\x16\x03\x01\x00\x00\x01", 6), bytes("\x16\x03\x01\x40\x01\x01", 6),
                             bytes("\x16\x03\x01\x02\x00\x02", 6), bytes("\x80\x2e\x01\x03", 4), bytes("\0\0", 2)})

@@ -14,6 +14,10 @@ namespace {
 
 tls_options checked(tls_options o) {
   if (o.certificates.empty()) throw config_error("tls: certificates is empty; it must have at least one");
+  for (const tls_certificate& one : o.certificates)
+    if (one.chain_file.empty() || one.key_file.empty())
+      throw config_error("tls: a certificate needs both files; its " +
+                         std::string(one.chain_file.empty() ? "chain_file" : "key_file") + " is empty");
   if ((o.clients == tls_client_certificates::none) != o.client_ca_file.empty())
     throw config_error("tls: client_ca_file must be set if clients show certificates, and only then");
   if (o.needs_protocol && o.protocols.empty())
@@ -46,7 +50,7 @@ handshake_source::first_record tls_context::examine(bytes first) const noexcept 
   if (is_other) return {.failed = errc::not_tls};
   if (first.size() < tls::header_size) return {};
   const std::size_t length = tls::length_of_first(first);
-  if (length < 4 || length > tls::longest_plain) return {.failed = errc::not_tls};
+  if (length == 0 || length > tls::longest_plain) return {.failed = errc::not_tls};
   return {.is_whole = tls::size_of_first(first) > 0};
 }
 

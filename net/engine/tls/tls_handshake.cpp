@@ -121,7 +121,7 @@ handshake::result tls_handshake::step(bytes in, std::string& out) {
   has_read_ |= !whole.empty();
   const auto done = link.shake_hands(whole);
   out += std::exchange(link.late(), {});
-  result r{.consumed = done.consumed, .is_done = done.is == tls::tls_link::state::ended, .failed = done.failed};
+  result r{.consumed = done.consumed, .is_done = done.is == tls::tls_link::state::secured, .failed = done.failed};
   if (r.is_done)
     filter_->set_info(info_of(link.ssl()));
   else if (!r.failed && is_broken)

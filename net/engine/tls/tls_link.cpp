@@ -90,7 +90,8 @@ tls_link::result tls_link::shake_hands(bytes records) noexcept {
   const empty_errors around;
   in_ = records;
   const int returned = SSL_do_handshake(ssl_.get());
-  result r = returned == 1 ? result{.is = state::ended} : outcome(returned, errc::tls_handshake_failed);
+  result r = returned == 1 ? result{.is = state::secured} : outcome(returned, errc::tls_handshake_failed);
+  if (r.is == state::ended) r = {.is = state::failed, .failed = errc::tls_alert};  // anybody may have sent it
   r.consumed = records.size() - std::exchange(in_, {}).size();
   return r;
 }

@@ -22,7 +22,7 @@ class tls_link {
   tls_link(const tls_link&) = delete;
   tls_link& operator=(const tls_link&) = delete;
 
-  enum class state : unsigned char { working, ended, failed };
+  enum class state : unsigned char { working, secured, ended, failed };
   struct result {
     std::size_t consumed = 0;  ///< records
     std::size_t produced = 0;  ///< plain bytes
@@ -33,7 +33,7 @@ class tls_link {
   void expect(const std::string& server, bool must_have_name);
   /// Returns whether the handshake has not begun, and needs no records to begin: a client's.
   [[nodiscard]] bool speaks_first() const noexcept { return !is_server() && SSL_in_before(ssl_.get()) == 1; }
-  /// Goes on with the handshake; is `ended` when it is complete.
+  /// Goes on with the handshake; is `secured` when it is complete.
   [[nodiscard]] result shake_hands(bytes records) noexcept;
   /// Decrypts at most one record with plain bytes. `ended`: close_notify has come.
   [[nodiscard]] result read(bytes records, std::span<char> plain) noexcept;
