@@ -29,7 +29,9 @@ boost::asio::awaitable<void> serve_http(quintet::asio_stream s) {
     // A client's mistake is no exception of the handler, which the server would log and count.
     const auto [why, size] = co_await http::async_read(s, buffer, request, boost::asio::as_tuple(use_awaitable));
     if (is_bad_request(why)) {
-      const http::response<http::empty_body> refusal(http::status::bad_request, 11);
+      http::response<http::empty_body> refusal(http::status::bad_request, 11);
+      refusal.keep_alive(false);
+      refusal.prepare_payload();
       co_await http::async_write(s, refusal, use_awaitable);
     }
     if (why) co_return;
@@ -39,7 +41,11 @@ boost::asio::awaitable<void> serve_http(quintet::asio_stream s) {
     response.set(http::field::content_type, "text/plain");
     response.body() = "hello from " + std::string(request.target()) + "\n";
     response.prepare_payload();
-    co_await http::async_write(s, response, use_awaitable);
+    http::response_serializer<http::string_body> serializer(response);
+    if (request.method() == http::verb::head)
+      co_await http::async_write_header(s, serializer, use_awaitable);
+    else
+      co_await http::async_write(s, serializer, use_awaitable);
     s.message_done();
   }
 }

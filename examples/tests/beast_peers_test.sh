@@ -24,6 +24,8 @@ key='Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n'
 for model in single_reactor loop_per_thread_pool; do
   start http_beast --model "$model"
   answers 'HTTP/1.1 200' 'GET /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n'
+  reply=$(talk "$port" 'HEAD /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n' 20)
+  [[ $reply == 'HTTP/1.1 200'*'Content-Length: 14'* && $reply != *hello* ]] || fail "to HEAD: '$reply'"
   answers 'HTTP/1.1 400' 'nonsense\r\n\r\n'
   answers 'HTTP/1.1 400' 'GET / HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n'
   leaves 'GET / HTTP'

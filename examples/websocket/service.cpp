@@ -32,12 +32,20 @@ asio::awaitable<void> tell_of_drain(socket_type& ws) {
   co_await asio::async_write(ws.next_layer(), asio::buffer(going_away), as_result);
 }
 
+// A client may send no more than pongs, or messages that nobody answers: `message_timeout` is for those that are not
+// whole.
+void count_control_frames(socket_type& ws) {
+  ws.control_callback([&ws](beast::websocket::frame_type, beast::string_view) { ws.next_layer().message_done(); });
+}
+
 asio::awaitable<void> echo(socket_type ws) {
+  count_control_frames(ws);
   beast::flat_buffer message;
   for (;;) {
     const auto [why, size] = co_await ws.async_read(message, as_result);
     if (why == quintet::errc::stopped) co_await tell_of_drain(ws);
     if (why) co_return;
+    ws.next_layer().message_done();
     ws.text(ws.got_text());
     co_await ws.async_write(message.data(), use_awaitable);
     message.clear();
@@ -47,11 +55,13 @@ asio::awaitable<void> echo(socket_type ws) {
 asio::awaitable<void> chat(socket_type ws, room& with) {
   const auto self = std::make_shared<guest>(std::move(ws));
   const room::place taken(with, self);
+  count_control_frames(self->socket());
   beast::flat_buffer message;
   for (;;) {
     const auto [why, size] = co_await self->socket().async_read(message, as_result);
     if (why == quintet::errc::stopped && !self->is_writing()) co_await tell_of_drain(self->socket());
     if (why) co_return;
+    self->socket().next_layer().message_done();
     with.send(beast::buffers_to_string(message.data()));
     message.clear();
   }
