@@ -45,7 +45,6 @@ asio::awaitable<void> echo(socket_type ws) {
     const auto [why, size] = co_await ws.async_read(message, as_result);
     if (why == quintet::errc::stopped) co_await tell_of_drain(ws);
     if (why) co_return;
-    ws.next_layer().message_done();
     ws.text(ws.got_text());
     co_await ws.async_write(message.data(), use_awaitable);
     message.clear();

@@ -54,7 +54,7 @@ securing_queue::securing_queue(event_loop& loop, std::shared_ptr<handshake_sourc
 
 std::optional<duration> securing_queue::next_begins_in() const noexcept {
   if (new_.empty() || !has_room()) return std::nullopt;
-  return limits_.per_second > 0 ? rate_.wait(loop_.now()) : duration::zero();
+  return rate_.wait(loop_.now());
 }
 
 bool securing_queue::can_step() const noexcept {

@@ -232,7 +232,8 @@ BOOST_AUTO_TEST_CASE(an_answer_waits_until_its_thread_has_left_the_loop) {
   event_loop loop(std::make_unique<testing::watched_engine>(make_default_engine(), unused,
                                                             [&] {
                                                               is_waking = true;
-                                                              std::this_thread::sleep_for(20ms);  // time for a mistake
+                                                              std::this_thread::sleep_for(
+                                                                  20ms);  // an answer that does not wait comes now
                                                               has_left = true;
                                                             }),
                   clock::system());

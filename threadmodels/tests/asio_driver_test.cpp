@@ -149,8 +149,8 @@ BOOST_AUTO_TEST_CASE(a_stop_before_the_first_turn_ends_it) {
 
 namespace {
 
-/// Whether the main loop rests during ten ticks of the program. What a busy machine does late may take it some tries; a
-/// loop that polls never rests.
+/// Returns whether the main loop makes no turn during ten ticks of the program. It looks again after late work of a
+/// busy machine. A loop that polls never rests.
 bool comes_to_rest(asio::io_context& context, server& srv) {
   for (int tries = 0; tries < 100; ++tries) {
     const std::uint64_t before = srv.main_loop().counters().turns.value();
