@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// watched_engine: an engine that forwards all calls to another one, and records the pieces to send. Tells of each wake().
+// watched_engine: forwards all calls to another engine. Records the pieces to send, and tells of each wake().
 #pragma once
 
 #include <quintet/net/engine/engine.hpp>
