@@ -59,7 +59,7 @@ std::string from_base64(bytes text) {
   const int size = EVP_DecodeBlock(data_of(raw), data_of(text), static_cast<int>(text.size()));
   if (size < 0) return {};
   const auto padding = static_cast<std::size_t>(std::count(text.begin(), text.end(), '='));
-  raw.resize(std::max(raw.size(), padding) - padding);
+  raw.erase(raw.size() - std::min(raw.size(), padding));
   return raw;
 }
 

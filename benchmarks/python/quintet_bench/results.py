@@ -215,9 +215,9 @@ def _check(result: Any) -> Result:
     return clean(result)
 
 
-def read_document(path: str) -> Document:
-    """Reads the --json file of a command with runs. Raises FileError."""
-    value, results = read_json(path), []
+def document_of(value: dict[str, Any], path: str) -> Document:
+    """The object in a --json file of a command with runs. Raises FileError."""
+    results = []
     if not isinstance(value.get("results"), list):
         raise FileError(f'{path}: no "results" array, so it is not a file of quintet-bench')
     for index, result in enumerate(value["results"], 1):
@@ -230,6 +230,11 @@ def read_document(path: str) -> Document:
         return value[key] if isinstance(value.get(key), dict) else {}
     return Document(str(value.get("command", "")), str(value.get("quintet", "")), part("environment"), part("settings"),
                     results)
+
+
+def read_document(path: str) -> Document:
+    """Reads the --json file of a command with runs. Raises FileError."""
+    return document_of(read_json(path), path)
 
 
 dumps = functools.partial(json.dumps, ensure_ascii=False)

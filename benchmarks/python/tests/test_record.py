@@ -18,7 +18,8 @@ SCRIPT = HERE.parents[2] / "scripts/record-here"
 # What the made-up tool does for each command. It waits forever in bus, as a server that does not end.
 TOOL = """#!/bin/sh
 for word; do [ "$last" = --json ] && json=$word; last=$word; done
-write() { echo '{{"command": "'$1'", "environment": {{"date": "now", "cores": -1}}, "verdicts": '"$2"'}}' > "$json"; exit $3; }}
+write() { echo '{{"command": "'$1'", "environment": {{"date": "now", "cores": -1}}, "verdicts": '"$2"'}}' > "$json"
+  printf '%s\\n' "$1 found" "results: $json"; exit $3; }}
 case $1 in
   describe) cat {describe} ;;
   memlat) write memlat '[{{"name": "L2", "demand": "at least 1", "met": true, "sentence": "L2"}}]' 0 ;;
@@ -56,6 +57,7 @@ def test_one_file_has_what_each_step_found_and_failures_are_tried_again(tool: pa
         "memlat": 0, "hash": 1, "moon": 3, "merging": 1}
     assert found["records"]["merging"]["error"] == "merging: no room"
     assert found["records"]["memlat"]["document"]["environment"] == {"date": "now", "cores": -1}
+    assert found["records"]["memlat"]["printed"] == "memlat found\n"
     assert {"cpu_model", "cores", "commit", "flags", "root", "no_hardware_counters"} <= found["environment"].keys()
     assert "not met" in said and "too noisy to say" in said and "min left" in said
     tool.write_text(tool.read_text().replace("echo 'merging: no room' >&2; exit 1", "write merging '[]' 0"))
