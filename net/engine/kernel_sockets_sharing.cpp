@@ -39,6 +39,8 @@ std::vector<sock_filter> steering_program(std::span<const int> cpus) {
 }  // namespace
 
 error_code kernel_sockets::steer_by_cpu(std::span<const int> handles, std::span<const int> cpus) noexcept {
+  if (handles.size() == 1)
+    return {};  // it gets all connections; the kernel makes no group of one, and takes no program
   try {
     std::vector<sock_filter> program = steering_program(cpus);
     if (program.size() > BPF_MAXINSNS) return make_error_code(boost::system::errc::value_too_large);

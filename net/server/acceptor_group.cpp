@@ -91,10 +91,17 @@ address acceptor_group::listen_on_each(listen_options options) {
     options.at = at.to_string();
     if (options.sharing == port_sharing::first_loop) options.sharing = port_sharing::next_loop;
   }
-  if (strategy_ == accept_strategy::reuse_port_cpu)
-    if (const error_code refused = main_.io().sockets().steer_by_cpu(handles, cpus))
-      fall_back(accept_strategy::reuse_port, "the kernel cannot select the loop by CPU: " + refused.message());
+  if (strategy_ == accept_strategy::reuse_port_cpu) steer(handles, cpus, options.sharing);
   return at;
+}
+
+// The kernel numbers the sockets of a port, those of other processes too, so a program that knows only ours would leave
+// theirs without connections.
+void acceptor_group::steer(std::span<const int> handles, std::span<const int> cpus, port_sharing sharing) {
+  if (sharing == port_sharing::processes)
+    return fall_back(accept_strategy::reuse_port, "other processes may listen at the same port");
+  if (const error_code refused = main_.io().sockets().steer_by_cpu(handles, cpus))
+    fall_back(accept_strategy::reuse_port, "the kernel cannot select the loop by CPU: " + refused.message());
 }
 
 // If an engine cannot watch one socket from several loops, the main loop accepts.

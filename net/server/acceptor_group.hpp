@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,7 @@ class acceptor_group {
   address listen_at(const listen_options& options);
   listener& listen_on(event_loop& loop, const listen_options& options, bool shared = false);
   address listen_on_each(listen_options options);
+  void steer(std::span<const int> handles, std::span<const int> cpus, port_sharing sharing);
   address listen_on_all_at_once(const listen_options& options);
 
   event_loop& main_;

@@ -244,6 +244,26 @@ BOOST_DATA_TEST_CASE(steered_connections_are_accepted_where_they_were_received, 
   BOOST_TEST(srv->statistics().accepted_locally == sum(expected));
 }
 
+BOOST_DATA_TEST_CASE(one_loop_needs_no_steering, data::make(with_loops), kind) {
+  config c{.listen = {"127.0.0.1:0"}, .model = kind, .threads = {.loops = 1}};
+  c.advanced = {.accept = accept_strategy::reuse_port_cpu, .accept_strictly = true};
+  echo_server srv(c, echo());
+  BOOST_TEST(answers(client(srv->port())));
+}
+
+BOOST_AUTO_TEST_CASE(a_port_that_processes_share_is_not_steered) {
+  told log;
+  config c{.threads = {.loops = static_cast<unsigned>(own_cpus().size())},
+           .log = log.hook(),
+           .advanced = {.accept = accept_strategy::reuse_port_cpu}};
+  c.listen = {{"127.0.0.1:0", {.sharing = port_sharing::processes}}};
+  const server srv(c, echo());
+  BOOST_TEST((srv.accept() == accept_strategy::reuse_port));
+  BOOST_TEST(log.has("other processes may listen at the same port"));
+  c.advanced.accept_strictly = true;
+  BOOST_CHECK_THROW(server(c, echo()), config_error);
+}
+
 // Two servers that want a port for themselves do not share it by mistake.
 BOOST_AUTO_TEST_CASE(a_port_is_shared_by_the_loops_of_one_server_only) {
   config c{.listen = {"127.0.0.1:0"}, .threads = {.loops = loops}, .advanced = {.accept = accept_strategy::reuse_port}};
