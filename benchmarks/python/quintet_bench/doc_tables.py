@@ -1,29 +1,27 @@
 # SPDX-License-Identifier: BSL-1.0
-"""Rewrites the marked blocks of the documentation: tables from doc/results.
+"""Rewrites the marked blocks of the documentation: tables, and what commands have printed, from a file of scripts/record-here.
 
 A block lies between <!-- table: NAME ARGUMENT... --> and <!-- end -->. With --check nothing is written, and the exit status
 is 1 if a block differs."""
 import functools
+import gzip
 import json
 import pathlib
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import ModuleType
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from . import choosing
-from .commands import bus as bus_command, compare as compare_command, contention, memlat as memlat_command, shm
+from .commands import compare as compare_command
 from .commands.sweep import AXES, conclude, has_published
 from .demands import WORDS
-from .published import PUBLISHED
-from .report.figures import shown, words
-from .results import read_document, read_json, summarise
-from .study.report import caches_grid, changes, figures_grid
+from .report.figures import shown
+from .results import Document, document_of, summarise
 from .table import grid
 from .text import filled, grouped, listed, significant, table
 
-FOUND = ("median", "min", "max", "rounds", "met", "sentence", "kind", "metric", "demand", "number")
+FOUND = ("median", "min", "max", "rounds", "met", "sentence", "kind", "metric", "demand", "number", "most", "promised")
 NONE_YET = "No machine has been recorded yet.\n"
 
 
@@ -37,7 +35,8 @@ def verdicts_in(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def row_of(step: str, verdict: dict[str, Any]) -> str:
     """The same for each machine: what the demand is about, without figures."""
-    words = [str(value) for key, value in verdict.items() if key not in FOUND and value is not None]
+    words = [value if isinstance(value, str) else key if value is True else f"{key.replace('_', ' ')} {value}"
+             for key, value in verdict.items() if key not in FOUND and value is not None and not isinstance(value, list)]
     metric = verdict["metric"] or ""
     return f"{step}: {', '.join(words + [metric] * bool(metric))}: {verdict['demand']}"
 
@@ -59,18 +58,39 @@ def machines_table(records: Sequence[dict[str, Any]]) -> str:
 
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+# Files of scripts/record-here that the documentation is made from. A step is that of the first file which has it.
+REFERENCES = ("epyc-2-cpus", "xeon-2-cpus")
 PAGES = ("README.md", "doc/*.md", "doc/results/*.md")
 BLOCK = re.compile(r"(<!-- table: (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 COLUMNS = ("requests_per_s", "p99_us", "p999_us", "server_cpu_us_per_request", "syscalls_per_request", "futex_per_request",
            "heartbeat_p99_us")          # of compare
 
 
-def path_of(name: str) -> str:
-    return str(ROOT / f"doc/results/{name}.json")
+def recorded(path: pathlib.Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
+    return found
 
 
-def read(name: str) -> choosing.Results:
-    return choosing.Results(read_document(path_of(name)))
+@functools.cache
+def references() -> tuple[dict[str, Any], ...]:
+    return tuple(recorded(ROOT / f"doc/results/machines/{name}.json.gz") for name in REFERENCES)
+
+
+def step_of(name: str) -> dict[str, Any]:
+    """What scripts/record-here has found in a step. Its document has the whole environment."""
+    file = next(one for one in references() if name in one["records"])
+    step, about = file["records"][name], file["environment"]
+    return {**step, "document": {**step["document"], "environment": about | step["document"].get("environment", {})}}
+
+
+def stored(step: str) -> dict[str, Any]:
+    """The --json file of a step's command."""
+    document: dict[str, Any] = step_of(step)["document"]
+    return document
+
+
+def read(step: str) -> Document:
+    return document_of(stored(step), step)
 
 
 def caption(document: Mapping[str, Any]) -> str:
@@ -83,31 +103,9 @@ def caption(document: Mapping[str, Any]) -> str:
                          f"{e['load_average_before'][0]}; stolen: {e['steal_percent']} %. {noise}")
 
 
-def section(document: Mapping[str, Any], grids: Iterable[Sequence[Sequence[Any]]], told: Sequence[str] = ()) -> str:
-    """Tables of what a command has measured, where from, and what follows."""
-    tables = (table(heads, rows).replace("*", r"\*") for heads, *rows in grids)
-    return "\n".join(tables) + caption(document) + ("\n" + listed(told) if told else "")
-
-
-def sentences(verdicts: Iterable[Mapping[str, Any]]) -> list[str]:
-    return [f"{one['sentence'].removesuffix('.')}." for one in verdicts]
-
-
-def framed(name: str, command: ModuleType) -> str:
-    """The tables of a command's layout, and its verdicts by today's rule."""
-    document = read_document(path_of(name))
-    found = document.figures() | command.EXPERIMENT.judged(document, {})
-    groups = command.LAYOUT.groups(summarise(document.results))
-    grids = [command.LAYOUT.grid(rows) for rows in groups]
-    for rows, (heads, *_) in zip(groups, grids):
-        heads[0] = command.LAYOUT.title(rows)
-    about = found.get("published", {}).get("sentence")
-    return section(found, grids, sentences(found[command.EXPERIMENT.demands]) + ([f"Published: {about}."] if about else []))
-
-
 def swept(name: str) -> tuple[list[list[Any]], list[str], dict[str, Any]]:
     """A table of values and servers, what follows, and the file's figures."""
-    document = read_document(path_of(name))
+    document = read(name)
     axis, summary = AXES[document.settings["axis"]], summarise(document.results)
     values = sorted({row.first[axis.field] for row in summary})
     labels = list(dict.fromkeys(row.label for row in summary))
@@ -120,6 +118,10 @@ def swept(name: str) -> tuple[list[list[Any]], list[str], dict[str, Any]]:
     return [[axis.unit or "handler time", *labels], *rows], found["verdicts"], document.figures() | found
 
 
+def starred(rows: Sequence[Sequence[Any]]) -> str:
+    return table(rows[0], rows[1:]).replace("*", r"\*")
+
+
 def axis_cell(row: Any, key: str) -> str:
     return shown(key, row.median(key)) + " *" * row.client_bound
 
@@ -127,7 +129,7 @@ def axis_cell(row: Any, key: str) -> str:
 def sweep(name: str = "sweep", most: int | None = None) -> str:
     """`most`: of the sentences."""
     rows, told, figures = swept(name)
-    return section(figures, [rows], told[:most])
+    return starred(rows) + caption(figures) + "\n" + listed(told[:most])
 
 
 def handler_times(part: str) -> str:
@@ -135,53 +137,11 @@ def handler_times(part: str) -> str:
     if part == "all":
         return sweep(choosing.SWEEP, 1)     # the others tell which pairs of models change places
     rows, _, figures = swept(choosing.SWEEP)
-    return (table(rows[0], rows[1:]).replace("*", r"\*") if part == "table" else
-            choosing.leads(read(choosing.SWEEP), figures))
-
-
-def study() -> str:
-    document = read_json(path_of("study"))
-    subjects = document["study"]
-    told = sentences(changes(subjects)) + [f"Not measured: {line}." for line in document["not_measured"]]
-    return section(document, filter(None, [figures_grid(subjects), caches_grid(subjects)]), told)
-
-
-def memlat() -> str:
-    document = read_json(path_of("memlat"))
-    return section(document, [memlat_command.grid(document["results"])],
-                   [f"Not known: {line}." for line in document["not_known"]])
-
-
-def bus() -> str:
-    document = read_json(path_of("bus"))
-    grids = [[[heads[0] or title, *heads[1:]], *rows] for title, heads, rows in bus_command.tables_of(document)]
-    about = f"{document['settings']['placement']}. Published: {PUBLISHED['bus']['sentence']}."
-    return section(document, grids, [about, *sentences(document["verdicts"])])
-
-
-# Of the attacks: what is neither demanded nor of interest beside the ratio of the latencies. The files have it.
-LEFT_OUT = ("good_answered", "good_p50_idle_us", "good_p50_us", "good_max_us", "descriptors_before", "refused", "asked", "idle",
-            "active")
-
-
-def stress(scenario: str) -> str:
-    """A demand that is the same for all servers stands beside the name of its row."""
-    document = read_json(path_of(f"stress_{scenario}"))
-    results, open_ones = document["results"], {True: "", None: "too noisy to say", False: "not met"}
-    rows = [[results[0]["scenario"], *(r["model"] for r in results)],
-            ["", *(f"FAILED: {r['failure']}" if r["failure"] else r["verdict"] for r in results)]]
-    for key in (key for key in dict.fromkeys(key for r in results for key in r["figures"]) if key not in LEFT_OUT):
-        found = [r["demands"].get(key) for r in results]
-        texts = {d["demand"] for d in found if d}
-        alike = len(texts) == 1
-        notes = [": ".join(filter(None, (d["demand"] * (not alike), open_ones[d["met"]]))) if d else "" for d in found]
-        rows.append([words(key) + f" ({', '.join(texts)})" * alike,
-                     *(shown(key, r["figures"].get(key)) + f" ({note})" * bool(note) for r, note in zip(results, notes))])
-    return section(document, [rows])
+    return starred(rows) if part == "table" else choosing.leads(choosing.Results(read(choosing.SWEEP)), figures)
 
 
 def compare() -> str:
-    document = read_document(path_of("compare"))
+    document = read("compare")
     found, summary, out = compare_command.compose(document), summarise(document.results), ""
     for v in found["verdicts"]:
         rows = [row for row in summary if row.workload == v["workload"]]
@@ -204,25 +164,27 @@ def budget() -> str:
                  ([*row, *(cells.get(name, "") for name in names)] for row, cells in rows.items()))
 
 
-def script(name: str, *words: str) -> str:
-    """A table that a script of benchmarks/ has stored. The last cell of its rows tells a missed bound."""
-    stored = json.loads(pathlib.Path(path_of(name)).read_text())["tables"][" ".join(words)]
-    return table(["", *stored["heads"]], ([f"{what}, **missed**" if misses else what, *figures]
-                                          for what, *figures, misses in stored["rows"]))
+def record(name: str) -> str:
+    """The command of a step, and what it has printed."""
+    step = step_of(name)
+    line, about = step["command"], step["document"]["environment"]
+    told = f"`{'' if line.startswith('benchmarks/') else 'quintet-bench '}{line}`, {about['date'][:10]}"
+    return filled(f"{told}, {about['cpu_model']}, {about['cores']} CPUs:") + f"\n```text\n{step['printed'].rstrip()}\n```\n"
 
 
 def machines() -> str:
-    files = sorted((ROOT / "doc/results/machines").glob("*.json"))
-    return machines_table([json.loads(file.read_text(encoding="utf-8")) for file in files])
+    return machines_table(list(map(recorded, sorted((ROOT / "doc/results/machines").glob("*.json.gz")))))
+
+
+def of_comparison(draw: Callable[..., str], *more: Any) -> str:
+    return draw(choosing.Results(read("compare")), *more)
 
 
 BLOCKS: dict[str, Callable[..., str]] = {
-    "machines": machines, "tls": functools.partial(script, "tls"), "budget": budget, "compare": compare,
-    "choices": lambda: choosing.choices(read("compare")), "handler": handler_times, "sweep": sweep, "study": study,
-    "contention": lambda: framed("contention", contention), "shm": lambda: framed("shm", shm), "memlat": memlat, "bus": bus,
-    "models": lambda *workloads: choosing.models(read("compare"), workloads), "stress": stress,
-    "prices": lambda: choosing.prices(read("compare"), read_json(path_of("stress_idle"))),
-    "ratios": lambda: choosing.ratios(read("sweep"))}
+    "machines": machines, "record": record, "budget": budget, "compare": compare, "handler": handler_times, "sweep": sweep,
+    "choices": lambda: of_comparison(choosing.choices), "models": lambda *names: of_comparison(choosing.models, names),
+    "prices": lambda: of_comparison(choosing.prices, stored("stress_idle")),
+    "ratios": lambda: choosing.ratios(choosing.Results(read("sweep")))}
 
 
 def rewritten(text: str) -> str:
