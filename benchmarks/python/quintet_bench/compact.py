@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
-"""A --json file as scripts/record-here keeps it: without absent measurements, and without medians that follow from the results."""
+"""A --json file as scripts/record-here keeps it: without absent measurements, and medians that follow from the others."""
 from typing import Any
 
 
