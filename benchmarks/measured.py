@@ -8,7 +8,6 @@ import json
 import os
 import pathlib
 import re
-import resource
 import shutil
 import signal
 import sys
@@ -17,6 +16,8 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / 'python'))
 
 from quintet_bench.errors import RunError  # noqa: E402
+from quintet_bench.foreign import raise_file_limit  # noqa: E402
+from quintet_bench.machine import bytes_in, read_text  # noqa: E402
 
 MODELS = ['thread_per_connection', 'single_reactor', 'reactor_pool', 'loop_per_thread', 'loop_per_thread_pool']
 PACKAGES = {'pgbench': 'postgresql-contrib', 'psql': 'postgresql-client'}   # of other tools: the same name
@@ -78,8 +79,7 @@ class Parser(argparse.ArgumentParser):
 
 def run(main):
     """Ends the script with the status that main() returns, with as many descriptors as the machine allows."""
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    raise_file_limit()
     try:
         sys.exit(main())
     except KeyboardInterrupt:
@@ -95,19 +95,17 @@ def ended(server):
     return server.errors()
 
 
-def cpu_ns(*pids):
-    """The CPU time that all threads of these processes have used."""
-    tasks = [task for pid in pids for task in glob.glob(f'/proc/{pid}/task/*/schedstat')]
-    return sum(int(pathlib.Path(task).read_text(encoding='ascii').split()[0]) for task in tasks)
+def cpu_ns(pid):
+    """The CPU time that all threads of a process have used."""
+    return sum(int(read_text(task).split()[0]) for task in glob.glob(f'/proc/{pid}/task/*/schedstat'))
 
 
 def memory(pid, name):
     """Bytes of a process, of the kind that the kernel calls so."""
-    text = pathlib.Path(f'/proc/{pid}/smaps_rollup').read_text(encoding='ascii')
-    return 1024 * int(re.search(rf'^{name}: +(\d+)', text, re.MULTILINE)[1])
+    return bytes_in(read_text(f'/proc/{pid}/smaps_rollup'), name)
 
 
 def calls_in(file):
     """The number of each system call, as `strace -c -o FILE` has counted them."""
-    rows = re.findall(r'^ *[\d.]+ +[\d.]+ +\d+ +(\d+) +(?:\d+ +)?(\w+)$', pathlib.Path(file).read_text('ascii'), re.MULTILINE)
+    rows = re.findall(r'^ *[\d.]+ +[\d.]+ +\d+ +(\d+) +(?:\d+ +)?(\w+)$', read_text(file), re.MULTILINE)
     return collections.Counter({name: int(count) for count, name in rows if name != 'total'})

@@ -16,7 +16,7 @@ from ..options import Parser, list_of, one_of
 from ..plan import Contender, UsualRuns
 from ..redis_load import PING, SET, RedisPrograms, ServerCare, measure_redis_load
 from ..results import Combination, Document, Sample, summarise
-from ..statistics import paired_ratio, ratio_text
+from ..statistics import paired, ratio_text
 from ..table import Layout, noise, told_of
 from ..text import joined
 from ..verdict import CPU, SPEED
@@ -64,15 +64,10 @@ def require_allocator(name: str, maps: str) -> None:
         raise RunError(f"{name} was not preloaded: the server's allocator is {joined(found) if maps else 'unknown'}")
 
 
-def preload(name: str, libraries: dict[str, str]) -> list[str]:
-    """The words before a server's command line that give it this allocator."""
-    return ["env", f"LD_PRELOAD={libraries[name]}"] + ["GLIBC_TUNABLES=glibc.malloc.hugetlb=1"] * (name == HUGE)
-
-
 def standings(document: Document) -> list[Standing]:
     def ratio(row: Combination) -> Sample | None:
         one, other = (matching(model=row.first["model"], allocator=name) for name in (row.first["allocator"], OURS))
-        return None if row.first["allocator"] == OURS else paired_ratio(document.results, row.workload, CPU, one, other)
+        return None if row.first["allocator"] == OURS else paired(document.results, CPU, one, other, row.workload)
     return [(row, ratio(row)) for row in summarise(document.results)]
 
 
@@ -102,7 +97,8 @@ def options(parser: Parser, build: Build) -> None:
 
 def plan(arguments: argparse.Namespace, build: Build) -> Plan:
     programs, libraries = RedisPrograms.find(build, arguments.kv, with_server=False), find_libraries(arguments.allocators)
-    care = ServerCare(lambda about: preload(about["allocator"], libraries),
+    care = ServerCare(lambda about: ["env", f"LD_PRELOAD={libraries[about['allocator']]}",
+                                     *["GLIBC_TUNABLES=glibc.malloc.hugetlb=1"] * (about["allocator"] == HUGE)],
                       lambda about, pid: require_allocator(about["allocator"], read_text(f"/proc/{pid}/maps")))
     works = [work.but(connections=arguments.connections or work.connections) for work in arguments.workload]
     who = [Contender(model=model, allocator=name) for model in arguments.models for name in libraries]

@@ -9,12 +9,12 @@ from typing import Any
 
 from ..build import Build
 from ..demands import GATE, REPORT, Verdict, at_most, demand, tempered
-from ..experiment import Experiment, Work
+from ..experiment import Experiment, Work, matching
 from ..measuring import run_plan
 from ..options import Parser, output_file
 from ..plan import COUNTERPARTS, Contender, Settings, UsualRuns, contenders_of
 from ..results import Combination, Document, Result, Sample, read_document, summarise, workload_names
-from ..statistics import may_lead, paired_ratio, ratio_text
+from ..statistics import may_lead, paired, ratio_text
 from ..table import grid, rows_text, title_line
 from ..text import joined, micros, percent
 from ..verdict import CPU, SPEED, compute_verdict, disturbance, kept, metric_of, rank, sentence_of
@@ -69,7 +69,7 @@ def peer_ratios(results: Sequence[Result]) -> list[Verdict]:
     out = []
     for workload in dict.fromkeys(r["workload"] for r in results):
         for model, peer in COUNTERPARTS.items():
-            if ratio := paired_ratio(results, workload, CPU, lambda r: r["model"] == model, lambda r: r["peer"] == peer):
+            if ratio := paired(results, CPU, matching(model=model), matching(peer=peer), workload):
                 out.append(demand(f"{model} needs {ratio_text(ratio, 'CPU', f'a hand-written {peer} server')}.", ratio,
                                   at_most(MOST_OVER_PEER), GATE if peer == "epoll" else REPORT, metric=CPU,
                                   workload=workload, model=model, peer=peer))
@@ -234,13 +234,12 @@ def plan(arguments: argparse.Namespace, build: Build) -> Work:
         page = comparison_page
 
     def perform(s: Settings) -> tuple[Document, dict[str, Any], str]:
-        if arguments.from_file:
-            earlier = read_document(arguments.from_file)
-            figures = compose(earlier)  # the command that measured has told its failures
-            return dataclasses.replace(earlier, results=[]), figures, console_table(earlier, figures)
-        document = run_plan("compare", s, build)
+        document = read_document(arguments.from_file) if arguments.from_file else run_plan("compare", s, build)
         figures = compose(document)
-        return document, figures, console_table(document, figures)
+        table = console_table(document, figures)
+        if arguments.from_file:         # the command that measured has told its failures
+            document = dataclasses.replace(document, results=[])
+        return document, figures, table
     works = arguments.workloads or build.workload_list(QUICK_LIST if arguments.quick else DEFAULT_LIST)
     return Work(perform, {"workloads": works, "contenders": who, "counters": not arguments.no_counters}, page)
 

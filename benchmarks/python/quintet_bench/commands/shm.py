@@ -4,7 +4,6 @@ import argparse
 import contextlib
 import dataclasses
 import os
-import re
 import socket
 import tempfile
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from ..demands import Verdict, at_least, at_most, demand
 from ..errors import RunError
 from ..experiment import Experiment, Plan, compared, matching
 from ..foreign import raise_file_limit, require_files
-from ..machine import cpu_text, read_text
+from ..machine import bytes_in, cpu_text, read_text
 from ..options import Parser, duration_in, list_of, number_in, one_of
 from ..plan import Contender, Run, Settings, UsualRuns, place
 from ..results import Combination, Document, Result, Sample
@@ -60,13 +59,8 @@ def measure_doorbell(result: Result, s: Settings, run: Run) -> None:
 def memory_of(pid: int) -> dict[str, int]:
     """Bytes by key of a result. The kernel's objects are those of the whole machine."""
     process, machine = read_text(f"/proc/{pid}/status"), read_text("/proc/meminfo")
-
-    def size(text: str, name: str) -> int:
-        found = re.search(rf"^{name}:\s*(\d+) kB$", text, re.MULTILINE)
-        if not found:
-            raise RunError(f"the kernel does not say {name}")
-        return int(found[1]) * 1024
-    return {key: size(process, name) for key, name in OF_PROCESS.items()} | {"slab_bytes_per_connection": size(machine, "Slab")}
+    return {key: bytes_in(process, name) for key, name in OF_PROCESS.items()} | {
+        "slab_bytes_per_connection": bytes_in(machine, "Slab")}
 
 
 def open_connection(transport: str, address: str, path: str) -> socket.socket:

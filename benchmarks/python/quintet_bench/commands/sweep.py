@@ -3,8 +3,6 @@
 
 Two servers are apart at a value if the ranges of their rounds do not overlap and their medians differ by more than rounds
 usually move. Among the many pairs of points in a sweep, chance separates some in all their rounds, but not by more."""
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import statistics
@@ -22,7 +20,7 @@ from ..options import Parser, list_of, number_in, one_of, parse_duration, size_i
 from ..plan import Run, Settings, UsualRuns, contenders_of
 from ..results import Combination, Document, Result, Sample, combination_key, number, summarise
 from ..runner import Measure, measure_load
-from ..statistics import paired_ratio, ratio_json, ratio_text
+from ..statistics import paired, ratio_text
 from ..study.perf_tool import Window, per_request
 from ..table import Layout, cell, failure_remarks, placement_text
 from ..text import grouped, joined, micros, percent, significant
@@ -58,15 +56,6 @@ def peak(curve: Curve) -> float:
     return max(curve, key=lambda value: curve[value].median)
 
 
-def near_peak(curve: Curve) -> float:
-    """Returns the first value at which the median is near the peak."""
-    return next(value for value, point in curve.items() if point.median >= NEAR_PEAK * curve[peak(curve)].median)
-
-
-def _usual_spread(curves: Curves) -> float:
-    return statistics.median([point.spread for curve in curves.values() for point in curve.values()] or [0.0])
-
-
 def _apart(a: Point, b: Point, noise: float) -> bool:
     return not a.overlaps(b) and abs(a.median - b.median) > noise * min(a.median, b.median)
 
@@ -82,7 +71,7 @@ def _zeros(a: Curve, b: Curve, start: float, end: float) -> list[float]:
 def leads(curves: Curves) -> list[dict[str, Any]]:
     """Returns the leader from each place on, with the servers that are apart from it at no value of its stretch. The lead
     changes where a curve is apart from the leader and above it. A failed run does not end a lead."""
-    noise = _usual_spread(curves)
+    noise = statistics.median([point.spread for curve in curves.values() for point in curve.values()] or [0.0])
     out: list[dict[str, Any]] = []
     since: list[float] = []             # the measured values at which the leaders took the lead
     for value in sorted({value for curve in curves.values() for value in curve}):
@@ -241,7 +230,7 @@ def find_pairs(axis: Axis, summary: Sequence[Combination], results: Sequence[Res
     for key, other in rows.items():
         usual_key = combination_key(other.first | usual)
         one, another = ((lambda r, key=key: combination_key(r) == key) for key in (usual_key, key))
-        if usual_key in rows and usual_key != key and (ratio := paired_ratio(results, other.workload, SPEED, one, another)):
+        if usual_key in rows and usual_key != key and (ratio := paired(results, SPEED, one, another, other.workload)):
             out.append(Pair(rows[usual_key], other, ratio))
     return out
 
@@ -286,13 +275,15 @@ def conclude(axis: Axis, summary: Sequence[Combination], results: Sequence[Resul
         said += [f"{part['server']}, {part['sentence']}" for part in shapes]
     elif axis.name != "handler-us":     # throughput is expected to rise with the values, up to a peak
         form, unit = (significant, "MB/s") if axis.figure == MEGABYTES else (grouped, "requests/s")
-        said += [f"{label} has {percent(NEAR_PEAK)} of its peak ({form(curve[peak(curve)].median)} {unit}) from "
-                 f"{axis.measured(near_peak(curve))} on." for label, curve in curves.items()]
+        for label, curve in curves.items():
+            most = curve[peak(curve)].median
+            near = next(value for value, point in curve.items() if point.median >= NEAR_PEAK * most)
+            said.append(f"{label} has {percent(NEAR_PEAK)} of its peak ({form(most)} {unit}) from {axis.measured(near)} on.")
     said += [_lead_sentence(axis, leading)] if leading else []
     if pairs := find_pairs(axis, summary, results):
-        out["ratios"] = [ratio_json({"server": usual.label, "reference": other.label, axis.field: other.first[axis.field]},
-                                    SPEED, ratio) for usual, other, ratio in pairs]
-        said += [_pair_sentence(axis, pair) for pair in pairs]
+        out["ratios"] = [demand(_pair_sentence(axis, pair), pair.ratio, None, metric=SPEED, server=pair.usual.label,
+                                reference=pair.other.label, **{axis.field: pair.other.first[axis.field]}) for pair in pairs]
+        said += [ratio["sentence"] for ratio in out["ratios"]]
         said += _client_threads_sentences(pairs) if axis.name == "client-threads" else []
     if any(len(point.values) < 2 for curve in curves.values() for point in curve.values()):
         said.append("All this in a single round; more rounds would show what of it holds.")

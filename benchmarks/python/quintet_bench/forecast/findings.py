@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
 """Measures runs, fits costs to some, simulates all, then machines that cannot be measured here: as JSON and as a table."""
-from __future__ import annotations
-
 import dataclasses
 import glob
 import itertools

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, NoReturn
 from ..errors import RunError
 from ..machine import read_text
 from ..text import grouped, memory_forecast
-from .findings import Findings, number_text
+from .findings import Findings
 from .peers import Peer, Peers, crowd, decided, open_socket
 from .run import Run, memory_group, no_tcp_memory, read_tcp_memory, window_probes
 
@@ -49,14 +49,12 @@ def resets(run: Run) -> None:
     peers.open()
     served = peers.listen(10, decided)["answered"]
     peers.reset()
-    tell("resets", "connections opened and reset", run.peers)
-    tell("resets_per_s", "of them in a second", run.peers / seconds)
-    tell("descriptors_before", "open descriptors of the server before", before)
-    tell("descriptors_after", "open descriptors of the server after", after, exactly=before)
-    tell("settled_after_ms", "time until no more were open", settled_ms, "ms")
-    tell("served_after", "of the next 100 clients were served", served, exactly=100)
-    tell("rss_growth_mib", "growth of the server's memory", (run.memory() - memory_before) / 2**20, "MiB")
-    tell("refused", "connections refused (model 1: no more threads)", run.finish()["refused"])
+    run.found.note(resets=run.peers, resets_per_s=run.peers / seconds, descriptors_before=before)
+    tell("descriptors_after", after, exactly=before)
+    tell("settled_after_ms", settled_ms)
+    tell("served_after", served, exactly=100)
+    tell("rss_growth_mib", (run.memory() - memory_before) / 2**20)
+    tell("refused", run.finish()["refused"])
 
 
 def write_slowly(run: Run) -> list[float]:
@@ -74,14 +72,13 @@ def write_slowly(run: Run) -> list[float]:
 
 def slow_writers(run: Run) -> None:
     """Passes if the server closes each of them at its deadline, and the good client's p99 at most doubles."""
-    tell, deadline, overruns = run.found.tell, run.s.deadline, list[float]()
+    tell, overruns = run.found.tell, list[float]()
     for beside in run.rounds(8, 1000):
         with beside:
             overruns += write_slowly(run)
-    tell("closed", "slow writers that the server has closed", len(overruns), exactly=run.peers * run.s.rounds)
-    tell("closed_too_early", "of them more than 10 % before their deadline", sum(o < -0.1 for o in overruns), exactly=0)
-    tell("worst_overrun_percent", f"worst overrun of the deadline of {number_text(deadline)} s",
-         100 * max(overruns, default=-1), "%", at_most=10)
+    tell("closed", len(overruns), exactly=run.peers * run.s.rounds)
+    tell("closed_too_early", sum(overrun < -0.1 for overrun in overruns), exactly=0)
+    tell("worst_overrun_percent", 100 * max(overruns, default=-1), at_most=10)
     run.finish(2)
 
 
@@ -98,15 +95,13 @@ def non_readers(run: Run) -> None:
             peers.open()
             closed += peers.listen(run.window_s)["closed"]
             peers.reset()
-    tell("peak_rss_mib", "most memory of the server's process", run.memory("status", "VmHWM") / 2**20, "MiB", at_most=bound)
+    tell("peak_rss_mib", run.memory("status", "VmHWM") / 2**20, at_most=bound)
     if run.group:
         text = read_text(f"{run.group}/memory.peak") or read_text(f"{run.group}/memory.max_usage_in_bytes")
-        tell("peak_group_mib", "most memory of its group", int(text or 0) / 2**20, "MiB", at_most=bound)
+        tell("peak_group_mib", int(text or 0) / 2**20, at_most=bound)
     else:
         run.found.remarks.append("without a memory group: this user cannot create one under /sys/fs/cgroup")
-    tell("asked", "times that 64 MiB were asked for", run.peers * run.s.rounds)
-    tell("closed", "of these peers the server has closed (max_output_total)", closed)
-    tell("window_probes", "times that the kernel asked a peer whether it has room", window_probes(read_text(NETSTAT)) - probes)
+    run.found.note(asked=run.peers * run.s.rounds, closed=closed, window_probes=window_probes(read_text(NETSTAT)) - probes)
     run.finish(2)
 
 
@@ -128,14 +123,11 @@ def idle(run: Run) -> None:
                 growth, kernel = (after - before) / each, (kernel_after - kernel_before) / each
             every.update(fates)
     refused, total = run.finish()["refused"], run.peers * run.s.rounds
-    tell("idle", f"idle connections at a time, opened {run.s.rounds} times", run.peers)
-    tell("active", "active connections beside them", ACTIVE_BESIDE_IDLE)
-    tell("idle_answered", "of all these were answered, and stayed open", every["answered"], exactly=total - refused)
-    tell("idle_refused", "were refused, and told so at once by a close", every["closed"],
-         exactly=refused if run.model == "thread_per_connection" else 0)
-    tell("idle_unanswered", "were neither answered nor refused", every["waiting"] + every["wrong"], exactly=0)
-    tell("rss_per_idle_bytes", "memory of the server for each idle connection", growth, "B")
-    tell("kernel_per_idle_bytes", "kernel memory for each idle connection, one end of two", kernel / 2, "B")
+    run.found.note(idle=run.peers, active=ACTIVE_BESIDE_IDLE)
+    tell("idle_answered", every["answered"], exactly=total - refused)   # and stayed open
+    tell("idle_refused", every["closed"], exactly=refused if run.model == "thread_per_connection" else 0)
+    tell("idle_unanswered", every["waiting"] + every["wrong"], exactly=0)
+    run.found.note(rss_per_idle_bytes=growth, kernel_per_idle_bytes=kernel / 2)     # of one end of two
     if math.isnan(kernel):
         run.found.remarks.append(f"kernel memory for each idle connection: not readable ({no_tcp_memory()})")
     run.found.remarks.append(f"refused at the limit of threads (--max-threads): it had {grouped(threads)}" if refused else
@@ -163,16 +155,14 @@ def exceed_limit(run: Run, places: int, count: int, most_delay_ms: float | None 
         peers.leave()
         every.update(peers.fates)
         peers.reset()
-    rounds, failed = run.s.rounds, ("refused", "closed", "wrong")
-    tell("served_at_limit", "peers served while all places were taken", at_limit["answered"], exactly=rounds * places)
-    waiting = at_limit["waiting"] + at_limit["connecting"]
-    tell("waiting", "peers that waited meanwhile", waiting, exactly=rounds * (count - places))
-    tell("accepting_cpu_percent", "CPU of the busiest thread meanwhile", cpu, "%", at_most=5)
-    tell("served_afterwards", "peers served once others had left", every["left"], exactly=rounds * count)
-    tell("accepted_after_ms", "the last of them after", delay_ms, "ms", at_most=most_delay_ms)
-    tell("failed", "peers refused, closed by the server, or answered falsely", sum(every[fate] for fate in failed), exactly=0)
-    tell("closed", "of them closed by the server", every["closed"])
-    tell("wrong", "of them answered falsely", every["wrong"])
+    rounds = run.s.rounds
+    tell("served_at_limit", at_limit["answered"], exactly=rounds * places)
+    tell("waiting", at_limit["waiting"] + at_limit["connecting"], exactly=rounds * (count - places))
+    tell("accepting_cpu_percent", cpu, at_most=5)
+    tell("served_afterwards", every["left"], exactly=rounds * count)
+    tell("accepted_after_ms", delay_ms, at_most=most_delay_ms)
+    tell("failed", sum(every[fate] for fate in ("refused", "closed", "wrong")), exactly=0)
+    run.found.note(closed=every["closed"], wrong=every["wrong"])
     run.finish()
 
 
@@ -198,13 +188,10 @@ def overload(run: Run) -> None:
             measuring()
             run.wait(run.window_s)
     requests, shed, over_1s, failed = (sum(r[key] for r in results) for key in ("requests", "shed", "over_1s", "failed"))
-    tell("overloading", "connections, each with a request of 2 ms of computing all the time", run.peers)
-    tell("served", "requests served", requests)
-    tell("shed", "requests answered at once by the server's being overloaded", shed)
-    tell("served_p99_ms", "p99 of those served", max((r["p99_us"] or 0) / 1000 for r in results), "ms")
-    tell("over_1s", "answers of either kind that took longer than a second", over_1s,
-         exactly=0 if run.model.endswith("_pool") else None)
-    tell("lost", "requests without an answer", failed, exactly=0)
+    run.found.note(overloading=run.peers, served=requests, shed=shed)
+    tell("served_p99_ms", max((r["p99_us"] or 0) / 1000 for r in results))
+    tell("over_1s", over_1s, exactly=0 if run.model.endswith("_pool") else None)    # of those served, and of those shed
+    tell("lost", failed, exactly=0)
     run.found.remarks += [f"the first of them: {r['first_failure']}" for r in results if r["failed"]][:1]
 
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
 """A load that misses: the example `kv`, with keys and values that take 4 times the last-level cache, under GETs of them."""
-from __future__ import annotations
-
 import contextlib
 import os
 import time

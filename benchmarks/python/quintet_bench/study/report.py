@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
 """A study as text and JSON. A subject, what is known of one server, is a dict with the keys of the JSON."""
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Sequence
