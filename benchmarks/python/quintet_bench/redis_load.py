@@ -114,7 +114,8 @@ def measure_at(programs: RedisPrograms, result: Result, s: Settings, run: Run, s
         """Returns the requests of each client, and what the clients tell."""
         requests = max(5_000, int(seconds * per_s)) // len(ports)
         with ThreadPoolExecutor(len(ports)) as pool:
-            texts = list(pool.map(lambda port: run_benchmark(programs, share, port, requests), ports))
+            each = pool.map if len(ports) > 1 else map      # a thread would keep Ctrl-C from a single client
+            texts = list(each(lambda port: run_benchmark(programs, share, port, requests), ports))
         return requests, list(map(figures_in, texts))
     load(run.warm_up_s(s))
     before, before_s = sample(server.pid), client_s()
