@@ -73,6 +73,13 @@ def compared(results: Sequence[Result], workload: str, metric: str, one: Filter,
     return [demand(text(ratio), ratio, bound, metric=metric, **about)] if ratio else []
 
 
+def of_one(results: Sequence[Result], workload: str, metric: str, server: Filter, text: Callable[[Sample], str], bound: Bound,
+           **about: Any) -> list[Verdict]:
+    """The verdict on a figure of one server; [] if no round has it."""
+    values = tuple(r[metric] for r in results if r["workload"] == workload and not r["error"] and server(r))
+    return [demand(text(Sample(values)), Sample(values), bound, metric=metric, **about)] if values else []
+
+
 def times(text: str, what: str, of_whom: str) -> Callable[[Sample], str]:
     """"proxy has 1.02 times the CPU of nginx"."""
     return lambda ratio: f"{text} {ratio_text(ratio, what, of_whom)}"

@@ -10,6 +10,7 @@ import os
 import statistics
 import sys
 from collections.abc import Callable, Iterable
+from types import NoneType
 from typing import Any
 
 from .errors import FileError, RunError
@@ -203,33 +204,31 @@ def read_json(path: str) -> dict[str, Any]:
     return value
 
 
-def _check(result: Any) -> Result:
+def _flaw(result: Any) -> str | None:
+    """What makes a result unusable."""
     if not isinstance(result, dict):
-        raise ValueError("not an object")
+        return "not an object"
     if not isinstance(result.get("workload"), str):
-        raise ValueError('a result has no "workload"')
-    numbers, strings = ((int, float), "number"), ((str,), "string")
-    for key, (kinds, name) in (dict.fromkeys(METRICS, numbers) | dict.fromkeys((*NAMES, *PLACES, "error"), strings)).items():
-        if not isinstance(result.get(key), (*kinds, type(None))):
-            raise ValueError(f'result key "{key}" is not a {name} or null')
-    return clean(result)
+        return 'a result has no "workload"'
+    wrong = [f'result key "{key}" is not a {"number" if key in METRICS else "string"} or null'
+             for key in (*METRICS, *NAMES, *PLACES, "error")
+             if not isinstance(result.get(key), (int, float, NoneType) if key in METRICS else (str, NoneType))]
+    return wrong[0] if wrong else None
 
 
 def read_document(path: str) -> Document:
     """Reads the --json file of a command with runs. Raises FileError."""
-    value, results = read_json(path), []
+    value = read_json(path)
     if not isinstance(value.get("results"), list):
         raise FileError(f'{path}: no "results" array, so it is not a file of quintet-bench')
     for index, result in enumerate(value["results"], 1):
-        try:
-            results.append(_check(result))
-        except ValueError as error:
-            raise FileError(f'{path}: member {index} of "results": {error}') from error
+        if flaw := _flaw(result):
+            raise FileError(f'{path}: member {index} of "results": {flaw}')
 
     def part(key: str) -> dict[str, Any]:
         return value[key] if isinstance(value.get(key), dict) else {}
     return Document(str(value.get("command", "")), str(value.get("quintet", "")), part("environment"), part("settings"),
-                    results)
+                    list(map(clean, value["results"])))
 
 
 dumps = functools.partial(json.dumps, ensure_ascii=False)

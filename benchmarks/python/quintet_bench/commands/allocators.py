@@ -34,13 +34,11 @@ COLUMNS = (CPU, "ratio", "range=its rounds", SPEED, "spread", "p50_us", "p99_us"
 Standing = tuple[Combination, Sample | None]    # an allocator, and its CPU over that of glibc in the same model and round
 
 
-def is_installed(library: str) -> bool:
-    tried = subprocess.run(["env", f"LD_PRELOAD={library}", "true"], capture_output=True, text=True, timeout=10)
-    return "cannot be preloaded" not in tried.stderr
-
-
 def find_libraries(named: list[str]) -> dict[str, str]:
     """The names for the dynamic linker of the named allocators, or of all. It only warns of a library that it lacks."""
+    def is_installed(library: str) -> bool:
+        tried = subprocess.run(["env", f"LD_PRELOAD={library}", "true"], capture_output=True, text=True, timeout=10)
+        return "cannot be preloaded" not in tried.stderr
     out = {}
     for name in [OURS, *named] if named else LIBRARIES:
         package, *libraries = LIBRARIES[name]

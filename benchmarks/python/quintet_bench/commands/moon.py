@@ -18,6 +18,7 @@ from ..runner import Measure, Observer, await_listening, counted_server, load_co
 from ..table import Layout, aligned, arrows
 from ..text import grouped, significant
 from ..verdict import CPU, SPEED
+from .memlat import size_text
 
 ABOUT = "Compares short framed messages with and without a read cache, or the forms of redis-benchmark's PING"
 CLAIMS = "3.1 3.5 3.7 3.8 3.12"
@@ -27,10 +28,6 @@ MOST_CPU, MOST_BULK = 0.952, 1.1        # 5 % more requests for the same CPU; p5
 FORMS = {INLINE.name: "PING_INLINE", PING.name: "PING_MBULK"}
 FRAMES = ("cache", "receives_per_request", SPEED, "spread", CPU, "p50_us", "p99_us", "mode_ms")
 PINGS = (SPEED, "spread", CPU, "p50_us", "p99_us", "max_us")
-
-
-def cache_text(size: int) -> str:
-    return "off" if size == OFF else f"{size // 1024} KiB" if size % 1024 == 0 else f"{size} B"
 
 
 def measure_frames(result: Result, s: Settings, run: Run) -> None:
@@ -93,7 +90,8 @@ def compose(document: Document) -> dict[str, Any]:
 
 
 FRAMES_LAYOUT = Layout(lambda row: FRAMES, lambda row: str(row.first["model"]), group=lambda row: row.first["pipeline"],
-                       texts=lambda row: {"cache": cache_text(row.first["receive_size"])})
+                       texts=lambda row: {"cache": "off" if row.first["receive_size"] == OFF else
+                                          size_text(row.first["receive_size"])})
 PINGS_LAYOUT = Layout(lambda row: PINGS, lambda row: f"{row.first['model']:<23}{FORMS[row.workload]}",
                       group=lambda row: 0, title=lambda rows: (
                           f"redis-benchmark: {grouped(rows[0].first['connections'])} connections"))

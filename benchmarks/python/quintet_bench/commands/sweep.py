@@ -123,6 +123,7 @@ def shape(curve: Curve) -> list[dict[str, Any]]:
 
 
 BAR_WIDTH = 24
+UNITS = {"connections": "connections", "message_bytes": "B", "pipeline": "in flight for each"}
 MEGABYTES, CLIENT_CPU, MIGRATIONS = "mb_per_s", "client_cpu_us_per_request", "migrations_per_request"
 COSTS = ((CPU, "server CPU", micros), (CLIENT_CPU, "client CPU", micros), (MIGRATIONS, "migrations", significant))
 
@@ -290,21 +291,16 @@ def conclude(axis: Axis, summary: Sequence[Combination], results: Sequence[Resul
     return out | {"verdicts": said}
 
 
-def _heading(axis: Axis, row: Combination) -> str:
-    """The settings that all points share: "echo: 8 B, 1 in flight for each (server on CPU 1, client on CPU 0)"."""
-    units = {"connections": "connections", "message_bytes": "B", "pipeline": "in flight for each"}
-    shared = [f"{grouped(row.first[key])} {unit}" for key, unit in units.items() if key != axis.field and row.first[key]]
-    name = row.workload.partition(":")[0] if axis.name == "handler-us" else row.workload
-    return f"{name}: {', '.join(shared)}{placement_text(row.first)}\n"
-
-
 def compose(document: Document) -> dict[str, Any]:
     return conclude(AXES[document.settings["axis"]], summarise(document.results), document.results)
 
 
 def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
-    """A block for each server, with a line and a bar for each value, then the conclusions."""
-    axis = AXES[figures["settings"]["axis"]]
+    """The settings that all points share, a block for each server, with a line and a bar for each value, then the
+    conclusions."""
+    axis, first = AXES[figures["settings"]["axis"]], summary[0].first
+    shared = [f"{grouped(first[key])} {unit}" for key, unit in UNITS.items() if key != axis.field and first[key]]
+    name = first["workload"].partition(":")[0] if axis.name == "handler-us" else first["workload"]
     published, most = has_published(axis, summary), max(row.median(axis.figure) or 0 for row in summary)
     columns = (SPEED, "spread", *[MEGABYTES] * (axis.figure == MEGABYTES), CPU,
                *[CLIENT_CPU] * bool(figures.get("ratios")), "p50_us", "p99_us", "failed", *["published"] * published, "bar=")
@@ -316,7 +312,7 @@ def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
                 "published": grouped(PUBLISHED[row.first[axis.field]]) if row.first[axis.field] in PUBLISHED else ""}
     layout = Layout(lambda row: columns, lambda row: f"{axis.text(row.first[axis.field]):>14}", lambda row: row.label,
                     title=lambda rows: f"\n{rows[0].label}", texts=texts, after=failure_remarks, head=f"{axis.name:>14}")
-    out = _heading(axis, summary[0]) + layout.text(summary)
+    out = f"{name}: {', '.join(shared)}{placement_text(first)}\n{layout.text(summary)}"
     if any(row.client_bound for row in summary):
         out += "\n  * the client was the bottleneck: the server could do more"
     if published:

@@ -140,20 +140,6 @@ class Run:
                            f"{self.s.memory >> 20} MiB of its memory group")
         raise RunError(f"the server {self.server.ending()}")
 
-    def _foreign(self) -> float:
-        """The share of the CPUs that other programs used. They delay the good client, sometimes in one kind of company only."""
-        spent, ours_s = spent_between(self._begun, sample(self.server.pid)), sum(os.times()[:4]) - self._ours_s
-        share = (spent["busy_s"] - spent["cpu_s"] - ours_s) / spent["wall_s"] / (os.cpu_count() or 1)
-        return min(1.0, max(0.0, float(share)))
-
-    def _stop(self) -> dict[str, Any]:
-        self.server.kill(signal.SIGTERM)
-        deadline = time.monotonic() + 2
-        counters = "".join(iter(lambda: self.server.line(deadline) or "", ""))
-        self.server.wait(deadline)
-        self.check()
-        return dict(json.loads(counters))
-
     def tasks(self) -> list[str]:
         self.check()
         return [f"/proc/{self.server.pid}/task/{task}" for task in os.listdir(f"/proc/{self.server.pid}/task")]
@@ -231,10 +217,17 @@ class Run:
             for name in ("p50", "p99"):
                 tell(f"good_{name}_{key}", median([r[f"{name}_us"] for r in results]))
         tell("good_max_us", max((r["max_us"] or 0 for r in beside), default=math.nan))
-        foreign = self._foreign()
+        spent, ours_s = spent_between(self._begun, sample(self.server.pid)), sum(os.times()[:4]) - self._ours_s
+        # Other programs delay the good client, sometimes in one kind of company only.
+        foreign = min(1.0, max(0.0, (spent["busy_s"] - spent["cpu_s"] - ours_s) / spent["wall_s"] / (os.cpu_count() or 1)))
         p99s = [(a["p99_us"], b["p99_us"]) for a, b in zip(alone, beside) if a["p99_us"] and b["p99_us"]]
         tell("p99_ratio", median([b / a for a, b in p99s]), at_most=most_ratio,
              noise=noise_of(p99s, foreign, most_ratio or math.inf))
         tell("foreign_cpu_percent", round(100 * foreign))
         self.found.remarks += [f"the good client: {result['first_failure']}" for result in failed[:1]]
-        return self._stop()
+        self.server.kill(signal.SIGTERM)
+        deadline = time.monotonic() + 2
+        counters = "".join(iter(lambda: self.server.line(deadline) or "", ""))
+        self.server.wait(deadline)
+        self.check()
+        return dict(json.loads(counters))
