@@ -20,7 +20,7 @@ from .foreign import example_program, free_port, pinned, sample, take_window
 from .machine import allowed_cpus
 from .plan import Run, Settings
 from .results import Result
-from .runner import PATIENCE_S, Measure
+from .runner import Measure
 from .web import await_accepting, example_command
 
 PING = Workload("kv", "echo", 100, len("*1\r\n$4\r\nPING\r\n"), 1, False, False, 0, (100, 14, 1))
@@ -63,13 +63,7 @@ def running_server(programs: RedisPrograms, about: Result, care: ServerCare) -> 
                [programs.kv, "--port", port, "--model", about["model"], "--loops", str(about["loops"]),
                 "--workers", about["workers"]])
     with Child("the server", pinned(about["server_cpus"], care.prefix(about) + command)) as server:
-        deadline = time.monotonic() + PATIENCE_S
-        sign = "Ready to accept connections" if about["peer"] else f":{port}"
-        while (line := server.line(deadline)) is not None and sign not in line:
-            pass
-        if line is None:
-            server.wait(deadline)
-            raise RunError(f"the server {server.ending()}")
+        await_accepting(server, port)
         care.inspect(about, server.pid)
         yield server, port
 

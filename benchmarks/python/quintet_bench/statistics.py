@@ -2,12 +2,12 @@
 """How far two samples differ, and how sure that is, without an assumption about their distribution."""
 import functools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from .results import Result, Sample
+from .results import Combination, Result, Sample, label_of, summarise
 
 CONFIDENCE = 0.95
 ENOUGH_CONFIDENCE = 0.8                 # two rounds against three reach it
@@ -66,6 +66,18 @@ def paired(results: Iterable[Result], key: str, first: Filter, second: Filter, w
     ratios = tuple(above[r["round"]] / r[key] for r in good
                    if second(r) and (r[key] or 0) > 0 and above.get(r["round"]) is not None)
     return Sample(ratios) if ratios else None
+
+
+def ratios_to(reference: Callable[[Combination], Filter], results: Sequence[Result],
+              key: Callable[[Combination], str]) -> dict[tuple[str, str], Sample | None]:
+    """By workload and label, each server's figure over that of its reference; None: it is the reference, or has no round with
+    it."""
+    out = {}
+    for row in summarise(results):
+        is_other = reference(row)
+        out[row.workload, row.label] = None if is_other(row.first) else paired(
+            results, key(row), lambda r, label=row.label: label_of(r) == label, is_other, row.workload)
+    return out
 
 
 def ratio_text(ratio: Sample, what: str, of_whom: str) -> str:

@@ -96,16 +96,6 @@ def take_accept_figures(result: Result, counted: dict[str, Any]) -> None:
         result["accepted_locally"] = locally / accepted
 
 
-def _take_wakes(result: Result, s: Settings, server: Child, address: str) -> None:
-    """At a rate at which every connection finds all threads asleep, even while they are traced."""
-    command = [s.program, "load", address, "--workload", "short", "--rate", "200", "--duration", "1", "--warm-up", "0.1",
-               "--pin", result["client_cpus"]]
-    threads = set(os.listdir(f"/proc/{server.pid}/task"))
-    accepted, woken = count_events(_trace(command), threads)
-    if accepted:
-        result["accept_wakes_per_connection"] = woken / accepted
-
-
 def measure_accept(closing: str, result: Result, s: Settings, run: Run) -> None:
     command, counted = server_command(s, run, result), dict[str, Any]()
     with contextlib.ExitStack() as ends:
@@ -115,8 +105,12 @@ def measure_accept(closing: str, result: Result, s: Settings, run: Run) -> None:
             server, counted = ends.enter_context(counted_server([*command, "--pin-loops"]))
         address = await_listening(server, result)
         load_short(result, s, run, server, address, "--close", closing)
-        if run.counting and not wakes_obstacle():
-            _take_wakes(result, s, server, address)
+        if run.counting and not wakes_obstacle():   # at a rate at which every connection finds all threads asleep, even traced
+            load = [s.program, "load", address, "--workload", "short", "--rate", "200", "--duration", "1", "--warm-up", "0.1",
+                    "--pin", result["client_cpus"]]
+            threads = set(os.listdir(f"/proc/{server.pid}/task"))
+            accepted, woken = count_events(_trace(load), threads)
+            result["accept_wakes_per_connection"] = woken / accepted if accepted else None
     if not run.who.peer:
         take_accept_figures(result, counted)
 

@@ -15,8 +15,8 @@ from ..machine import read_text
 from ..options import Parser, list_of, one_of
 from ..plan import Contender, UsualRuns
 from ..redis_load import PING, SET, RedisPrograms, ServerCare, measure_redis_load
-from ..results import Combination, Document, Sample, summarise
-from ..statistics import paired, ratio_text
+from ..results import Combination, Document, Result, Sample, summarise
+from ..statistics import ratio_text, ratios_to
 from ..table import Layout, noise, told_of
 from ..text import joined
 from ..verdict import CPU, SPEED
@@ -31,7 +31,6 @@ LIBRARIES = {OURS: ("", ""), HUGE: ("", ""), "tcmalloc": ("libtcmalloc-minimal4"
              "mimalloc": ("libmimalloc2.0", "libmimalloc.so.2", "libmimalloc.so.2.0", "libmimalloc.so.3")}
 SAME = 0.9, 1.1, "0.9 to 1.1, as it allocates nothing"
 COLUMNS = (CPU, "ratio", "range=its rounds", SPEED, "spread", "p50_us", "p99_us", "server_rss_bytes")
-Standing = tuple[Combination, Sample | None]    # an allocator, and its CPU over that of glibc in the same model and round
 
 
 def find_libraries(named: list[str]) -> dict[str, str]:
@@ -62,26 +61,24 @@ def require_allocator(name: str, maps: str) -> None:
         raise RunError(f"{name} was not preloaded: the server's allocator is {joined(found) if maps else 'unknown'}")
 
 
-def standings(document: Document) -> list[Standing]:
-    def ratio(row: Combination) -> Sample | None:
-        one, other = (matching(model=row.first["model"], allocator=name) for name in (row.first["allocator"], OURS))
-        return None if row.first["allocator"] == OURS else paired(document.results, CPU, one, other, row.workload)
-    return [(row, ratio(row)) for row in summarise(document.results)]
+def ratios_of(results: Sequence[Result]) -> dict[tuple[str, str], Sample | None]:
+    """Over glibc in the same model and round."""
+    return ratios_to(lambda row: matching(model=row.first["model"], allocator=OURS), results, lambda row: CPU)
 
 
 def compose(document: Document) -> dict[str, Any]:
     """A request that allocates nothing costs the same with every allocator."""
+    known = ratios_of(document.results)
     verdicts: list[Verdict] = [
         demand(f"{row.label} needs {ratio_text(ratio, 'CPU', OURS)}", ratio, SAME if row.workload == PING.name else None,
                metric=CPU, workload=row.workload, model=row.first["model"], allocator=row.first["allocator"], reference=OURS)
-        for row, ratio in standings(document) if ratio]
+        for row in summarise(document.results) if (ratio := known[row.workload, row.label])]
     return {"verdicts": verdicts}
 
 
 def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
-    ratios = {(row.workload, row.label): ratio for row, ratio in standings(Document("", "", {}, {}, figures["results"]))}
     layout = Layout(lambda row: COLUMNS, lambda row: row.label)
-    return layout.text(summary, told_of(figures["verdicts"]), ratios) + noise(summary, figures)
+    return layout.text(summary, told_of(figures["verdicts"]), ratios_of(figures["results"])) + noise(summary, figures)
 
 
 def options(parser: Parser, build: Build) -> None:
