@@ -65,7 +65,7 @@ SEGMENTS: dict[str, tuple[str, Format]] = {
 
 def sizes_text(sizes: str) -> str:
     low, _, high = sizes.partition("..")
-    return f"{grouped(int(low))} B" if low == high else f"{grouped(int(low))} to {grouped(int(high))} B"
+    return f"{grouped(int(low))} B" if high in ("", low) else f"{grouped(int(low))} to {grouped(int(high))} B"
 
 
 def is_range(sizes: str) -> bool:
