@@ -19,7 +19,6 @@ from quintet_bench.errors import RunError  # noqa: E402
 from quintet_bench.foreign import raise_file_limit  # noqa: E402
 from quintet_bench.machine import bytes_in, read_text  # noqa: E402
 
-MODELS = ['thread_per_connection', 'single_reactor', 'reactor_pool', 'loop_per_thread', 'loop_per_thread_pool']
 PACKAGES = {'pgbench': 'postgresql-contrib', 'psql': 'postgresql-client'}   # of other tools: the same name
 PATIENCE_S = 60
 
@@ -96,8 +95,10 @@ def ended(server):
 
 
 def cpu_ns(pid):
-    """The CPU time that all threads of a process have used."""
-    return sum(int(read_text(task).split()[0]) for task in glob.glob(f'/proc/{pid}/task/*/schedstat'))
+    """The CPU time that all threads of a process and of its children have used."""
+    children = map(int, read_text(f'/proc/{pid}/task/{pid}/children').split())
+    own = (int(read_text(task).split()[0]) for task in glob.glob(f'/proc/{pid}/task/*/schedstat'))
+    return sum(own) + sum(map(cpu_ns, children))
 
 
 def memory(pid, name):
