@@ -69,7 +69,7 @@ def _outcome(run: Run, result: Result) -> str:
         return f"failed: {result['error']}"
     keys = (*["syscalls_per_request"] * run.counting, "requests_per_s", "instructions_per_request", "bytes_per_connection")
     key = next((key for key in keys if result[key] is not None), "requests_per_s")
-    return f"{words(key)} {shown(key, result[key])}" + (f", {grouped(result['failed'])} failed" if result["failed"] else "")
+    return f"{shown(key, result[key])} {words(key)}" + (f", {grouped(result['failed'])} failed" if result["failed"] else "")
 
 
 def _cpu_seconds() -> tuple[float, float, float]:
