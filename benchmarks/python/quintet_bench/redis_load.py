@@ -9,7 +9,7 @@ import shlex
 import shutil
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -108,7 +108,7 @@ def measure_at(programs: RedisPrograms, result: Result, s: Settings, run: Run, s
         """Returns the requests of each client, and what the clients tell."""
         requests = max(5_000, int(seconds * per_s)) // len(ports)
         with ThreadPoolExecutor(len(ports)) as pool:
-            each = pool.map if len(ports) > 1 else map      # a thread would keep Ctrl-C from a single client
+            each: Callable[..., Iterable[str]] = pool.map if len(ports) > 1 else map    # the latter hears Ctrl-C at once
             texts = list(each(lambda port: run_benchmark(programs, share, port, requests), ports))
         return requests, list(map(figures_in, texts))
     load(run.warm_up_s(s))

@@ -72,12 +72,11 @@ def ratios_to(reference: Callable[[Combination], Filter], results: Sequence[Resu
               key: Callable[[Combination], str]) -> dict[tuple[str, str], Sample | None]:
     """By workload and label, each server's figure over that of its reference; None: it is the reference, or has no round with
     it."""
-    out = {}
-    for row in summarise(results):
+    def ratio(row: Combination) -> Sample | None:
         is_other = reference(row)
-        out[row.workload, row.label] = None if is_other(row.first) else paired(
-            results, key(row), lambda r, label=row.label: label_of(r) == label, is_other, row.workload)
-    return out
+        return None if is_other(row.first) else paired(
+            results, key(row), lambda r: label_of(r) == row.label, is_other, row.workload)
+    return {(row.workload, row.label): ratio(row) for row in summarise(results)}
 
 
 def ratio_text(ratio: Sample, what: str, of_whom: str) -> str:
