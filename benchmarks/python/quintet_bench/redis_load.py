@@ -9,7 +9,7 @@ import shlex
 import shutil
 import statistics
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -107,10 +107,13 @@ def measure_at(programs: RedisPrograms, result: Result, s: Settings, run: Run, s
     def load(seconds: float) -> tuple[int, list[Result]]:
         """Returns the requests of each client, and what the clients tell."""
         requests = max(5_000, int(seconds * per_s)) // len(ports)
+
+        def client(port: str) -> Result:
+            return figures_in(run_benchmark(programs, share, port, requests))
+        if len(ports) == 1:             # without a thread, so that Ctrl-C ends the client
+            return requests, [client(ports[0])]
         with ThreadPoolExecutor(len(ports)) as pool:
-            each: Callable[..., Iterable[str]] = pool.map if len(ports) > 1 else map    # the latter hears Ctrl-C at once
-            texts = list(each(lambda port: run_benchmark(programs, share, port, requests), ports))
-        return requests, list(map(figures_in, texts))
+            return requests, list(pool.map(client, ports))
     load(run.warm_up_s(s))
     before, before_s = sample(server.pid), client_s()
     requests, found = load(run.measured_s(s))
