@@ -1,10 +1,26 @@
 # SPDX-License-Identifier: BSL-1.0
-"""What the scripts measure of benchmarks/ have in common: tables with bounds, what missed them, and the file of all."""
+"""What the scripts measure of benchmarks/ have in common: their options, tables with bounds, what missed them, the file of all,
+and how they watch a server."""
+import argparse
+import collections
+import glob
 import json
 import os
 import pathlib
 import re
+import shutil
+import signal
+import sys
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / 'python'))
+
+from quintet_bench.errors import RunError  # noqa: E402
+from quintet_bench.foreign import raise_file_limit  # noqa: E402
+from quintet_bench.machine import bytes_in, read_text  # noqa: E402
+
+PACKAGES = {'pgbench': 'postgresql-contrib', 'psql': 'postgresql-client'}   # of other tools: the same name
+PATIENCE_S = 60
 
 
 class Measured:
@@ -36,3 +52,61 @@ class Measured:
         if self.missed:
             print('Missed: ' + '; '.join(self.missed))
         return 1 if self.missed else 0
+
+
+class Parser(argparse.ArgumentParser):
+    """The options of all scripts, and what ends them with status 2."""
+
+    def __init__(self, about, example):
+        super().__init__(description=about, formatter_class=argparse.RawDescriptionHelpFormatter, epilog=f'Example: {example}')
+        self.add_argument('--json', metavar='FILE', help='also writes the figures, with date and machine')
+        self.add_argument('--build', default='build/release', metavar='TREE', help='build tree [%(default)s]')
+
+    def number(self, name, usual, what):
+        self.add_argument(f'--{name}', type=int, default=usual, metavar='N', help=f'{what} [%(default)s]')
+
+    def require(self, tools, programs, numbers=()):
+        if min(numbers, default=1) < 1:
+            self.error('numbers must be at least 1')
+        for tool in tools:
+            if not shutil.which(tool):
+                self.error(f'{tool} is not installed: apt-get install {PACKAGES.get(tool, tool)}')
+        for program in programs:
+            if not os.access(program, os.X_OK):
+                self.error(f'{program} is not built: cmake --preset release; cmake --build --preset release')
+
+
+def run(main):
+    """Ends the script with the status that main() returns, with as many descriptors as the machine allows."""
+    raise_file_limit()
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except RunError as error:
+        sys.exit(str(error))
+
+
+def ended(server):
+    """Ends a child in order, and returns what it has said to standard error."""
+    server.kill(signal.SIGTERM)
+    server.wait(time.monotonic() + PATIENCE_S)
+    return server.errors()
+
+
+def cpu_ns(pid):
+    """The CPU time that all threads of a process and of its children have used."""
+    children = map(int, read_text(f'/proc/{pid}/task/{pid}/children').split())
+    own = (int(read_text(task).split()[0]) for task in glob.glob(f'/proc/{pid}/task/*/schedstat'))
+    return sum(own) + sum(map(cpu_ns, children))
+
+
+def memory(pid, name):
+    """Bytes of a process, of the kind that the kernel calls so."""
+    return bytes_in(read_text(f'/proc/{pid}/smaps_rollup'), name)
+
+
+def calls_in(file):
+    """The number of each system call, as `strace -c -o FILE` has counted them."""
+    rows = re.findall(r'^ *[\d.]+ +[\d.]+ +\d+ +(\d+) +(?:\d+ +)?(\w+)$', read_text(file), re.MULTILINE)
+    return collections.Counter({name: int(count) for count, name in rows if name != 'total'})

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
 """A child process that is told and watched by lines. It ends with its `with` block."""
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 
 from .commands.compare import compose
 from .text import filled, table
-from .report.figures import shown
+from .report.figures import MODELS, shown
 from .results import Combination, Document, summarise
 from .text import grouped, significant
 from .verdict import CPU, SPEED
 
-MODELS = ("thread_per_connection", "single_reactor", "reactor_pool", "loop_per_thread", "loop_per_thread_pool")
 TAKE_WHEN = {
     "thread_per_connection": "handlers block, and connections are hundreds",
     "single_reactor": "handlers are cheap, and shared state should need no locks",

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
 """What commands demand of their figures, and the exit status that follows: one rule for all of them."""
-from __future__ import annotations
-
 import math
 import statistics
 import sys
@@ -12,6 +10,7 @@ from .results import UNANSWERED, Document, Result, Sample, combination_key, labe
 from .text import grouped, percent, significant
 from .verdict import BEARABLE, FOREIGN, kept
 
+Bound = tuple[float, float, str]        # lowest and highest value, and both in words
 Verdict = dict[str, Any]                # about what, metric, figures, "demand", "met" and "sentence"
 WORDS = {True: "met", False: "not met", None: "too noisy to say"}
 GATE, REPORT = "gate", "report"         # a report stands in the table and does not change the exit status
@@ -23,16 +22,16 @@ EXACT = ("instructions_per_request",)   # of which one round is as good as many
 TOLERATED_RUNS = 0.05                   # share of unanswered runs that a machine may cause which is busy for a moment
 
 
-def at_least(low: float, words: str = "") -> tuple[float, float, str]:
+def at_least(low: float, words: str = "") -> Bound:
     return low, math.inf, words or f"at least {low:g}"
 
 
-def at_most(high: float, words: str = "") -> tuple[float, float, str]:
+def at_most(high: float, words: str = "") -> Bound:
     return -math.inf, high, words or f"at most {high:g}"
 
 
-def demand(text: str, value: Sample, bound: tuple[float, float, str] | None, kind: str = GATE, *, metric: str = "",
-           met: bool | None = None, decided: bool = False, **about: Any) -> Verdict:
+def demand(text: str, value: Sample, bound: Bound | None, kind: str = GATE, *, metric: str = "", met: bool | None = None,
+           decided: bool = False, **about: Any) -> Verdict:
     """The verdict on a figure. Without a bound nothing is demanded. `decided`: `met` says what follows from several
     figures, or that a single one is beyond doubt or in doubt. The rounds stand in the text unless it has them."""
     if bound and not decided:
@@ -68,19 +67,15 @@ def status_of(verdicts: Iterable[Verdict], interrupted: bool = False) -> int:
     return NOT_MET if False in found else TOO_NOISY if None in found else ALL_MET
 
 
-def _tolerated(failures: list[Result], results: list[Result]) -> bool:
-    """Runs that nobody answered are tolerated if they are few, and if each has another round that was answered."""
-    answered = {combination_key(r) for r in results if not r["error"]}
-    return (len(failures) <= TOLERATED_RUNS * len(results) and
-            all(r["error"] == UNANSWERED and combination_key(r) in answered for r in failures))
-
-
 def exit_status(document: Document, verdicts: Iterable[Verdict] = ()) -> int:
-    """That of the verdicts, or 1 if runs failed or lost requests. Tells which."""
+    """That of the verdicts, or 1 if runs failed or lost requests. Tells which. Runs that nobody answered are tolerated if they
+    are few, and if each has another round that was answered."""
     if document.interrupted:
         return INTERRUPTED
     failures = [r for r in document.results if r["error"] or r["failed"]]
-    tolerated = _tolerated(failures, document.results)
+    answered = {combination_key(r) for r in document.results if not r["error"]}
+    tolerated = (len(failures) <= TOLERATED_RUNS * len(document.results) and
+                 all(r["error"] == UNANSWERED and combination_key(r) in answered for r in failures))
     for r in failures:
         why = r["error"] or f"{grouped(r['failed'])} requests failed"
         print(f"{'remark' if tolerated else 'failed'}: {r['workload']} {label_of(r)} round {r['round']}: {why}",

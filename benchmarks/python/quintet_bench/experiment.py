@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: BSL-1.0
 """The frame of the commands that measure in rounds. An experiment is data: what it measures, in which columns it shows that,
 and what it demands. The frame has the options, the rounds, the table, the file and the exit status."""
-from __future__ import annotations
-
 import argparse
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .build import Build
-from .demands import Verdict, demand, exit_status, status_of, tempered
+from .demands import Bound, Verdict, demand, exit_status, status_of, tempered
 from .measuring import add_measuring_options, run_plan, run_probes, settings_of
 from .options import Parser, number_in, one_of, parse_range
 from .plan import Settings, UsualRuns
 from .results import Document, Result, Sample, summarise, write_results
 from .runner import Measure, measure_load
-from .statistics import Filter, paired_ratio, ratio_text
+from .statistics import Filter, paired, ratio_text
 
 OF_SERVERS = ("--loops=models", "--workers", "--offload", "--engine")
 SHARDED = one_of("loop_per_thread", "loop_per_thread_pool", "4", "5")
@@ -69,10 +67,17 @@ def matching(**wanted: Any) -> Filter:
 
 
 def compared(results: Sequence[Result], workload: str, metric: str, one: Filter, other: Filter, text: Callable[[Sample], str],
-             bound: tuple[float, float, str] | None = None, **about: Any) -> list[Verdict]:
+             bound: Bound | None = None, **about: Any) -> list[Verdict]:
     """The verdict on the ratio of two servers, one / other, in each round that has both; [] if no round has."""
-    ratio = paired_ratio(results, workload, metric, one, other)
+    ratio = paired(results, metric, one, other, workload)
     return [demand(text(ratio), ratio, bound, metric=metric, **about)] if ratio else []
+
+
+def of_one(results: Sequence[Result], workload: str, metric: str, server: Filter, text: Callable[[Sample], str], bound: Bound,
+           **about: Any) -> list[Verdict]:
+    """The verdict on a figure of one server; [] if no round has it."""
+    values = tuple(r[metric] for r in results if r["workload"] == workload and not r["error"] and server(r))
+    return [demand(text(Sample(values)), Sample(values), bound, metric=metric, **about)] if values else []
 
 
 def times(text: str, what: str, of_whom: str) -> Callable[[Sample], str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from .build import Build
 from .errors import RunError, UsageError
-from .machine import read_text
+from .machine import cpu_times, read_text
 from .results import Result
 
 OF_THREADS = {  # figure: pattern in a thread's status, sched or schedstat, and unit
@@ -54,10 +54,10 @@ def raise_file_limit() -> None:
 def sample(pid: int) -> dict[str, Any]:
     """What a process with its children has used until now, and the whole machine. "threads": voluntary switches and CPU
     seconds of each. The keys of OF_THREADS are sums, and absent if the kernel does not tell them."""
-    ticks = [float(field) / os.sysconf("SC_CLK_TCK") for field in read_text("/proc/stat").split()[1:9]]
+    machine = cpu_times()
     received = re.search(r"NET_RX:([\d\s]+)", read_text("/proc/softirqs"))
     used: Any = collections.Counter({
-        "wall_s": time.monotonic(), "busy_s": sum(ticks) - ticks[3] - ticks[4], "softirq_us": ticks[6] * 1e6,
+        "wall_s": time.monotonic(), "busy_s": machine.busy_s, "softirq_us": machine.softirq_s * 1e6,
         "net_rx_softirqs": sum(map(int, received[1].split())) if received else 0})
     threads, family = {}, [pid]
     for process in family:              # which grows meanwhile

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: BSL-1.0
 """The machine: its CPUs, and what the results say about it."""
-from __future__ import annotations
-
 import glob
 import os
 import re
 import subprocess
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 from .build import Build
-from .errors import UsageError
+from .errors import RunError, UsageError
 
 
 def allowed_cpus() -> list[int]:
@@ -46,15 +44,31 @@ def read_text(path: str) -> str:
         return ""
 
 
+def bytes_in(text: str, name: str) -> int:
+    """Of a file of /proc that has lines such as "Rss:    12 kB"."""
+    found = re.search(rf"^{name}:\s+(\d+) kB$", text, re.MULTILINE)
+    if not found:
+        raise RunError(f"the kernel does not tell {name}")
+    return int(found[1]) * 1024
+
+
 def _value_in(path: str, key: str) -> str | None:
     found = re.search(rf'^{key}[ \t:="]*(.*?)[ \t"]*$', read_text(path), re.MULTILINE)
     return found[1] if found else None
 
 
-def _cpu_ticks() -> tuple[float, float]:
-    """All CPUs' time, and the part of it that the hypervisor gave to other guests."""
-    fields = [float(field) for field in read_text("/proc/stat").splitlines()[0].split()[1:9]]
-    return sum(fields), fields[7]
+class CpuTimes(NamedTuple):
+    """Of all CPUs together, since the machine started."""
+    busy_s: float
+    idle_s: float
+    softirq_s: float                    # a part of the busy time, as the next one
+    stolen_s: float                     # by other guests of the hypervisor
+
+
+def cpu_times() -> CpuTimes:
+    user, nice, system, idle, iowait, irq, softirq, steal = (
+        float(field) / os.sysconf("SC_CLK_TCK") for field in read_text("/proc/stat").split()[1:9])
+    return CpuTimes(user + nice + system + irq + softirq + steal, idle + iowait, softirq, steal)
 
 
 def topology(root: str = "/sys/devices/system", cpus: list[int] | None = None) -> dict[str, int | None]:
@@ -90,8 +104,8 @@ class Environment:
             "load_average_before": [round(load, 2) for load in os.getloadavg()],
             "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         }
-        self._before = _cpu_ticks()
+        self._before = cpu_times()
 
     def finish(self) -> dict[str, Any]:
-        passed, stolen = (after - before for after, before in zip(_cpu_ticks(), self._before))
-        return {**self._about, "steal_percent": round(stolen / passed * 100, 1) if passed > 0 else None}
+        busy, idle, _, stolen = (after - before for after, before in zip(cpu_times(), self._before))
+        return {**self._about, "steal_percent": round(stolen / (busy + idle) * 100, 1) if busy + idle > 0 else None}

@@ -23,11 +23,6 @@ def told_of(name: str, what: str) -> str:
     return found[1] if found else ""
 
 
-def listing() -> str:
-    """All experiments, with the rows of doc/specification.md that they prove."""
-    return "".join(f"  {name:<12} {told_of(name, 'CLAIMS')}".rstrip() + "\n" for name in COMMANDS)
-
-
 def overview(build: Build) -> str:
     lines = [f"  {name:<12} {about}" for name, about in build.commands.items()]
     lines += [f"  {name:<12} {told_of(name, 'ABOUT')}" for name in COMMANDS]
@@ -42,7 +37,8 @@ def run(arguments: list[str], build: Build) -> int:
         print(overview(build), end="")
         return 0
     if arguments == ["list"]:
-        print(listing(), end="")
+        for name in COMMANDS:
+            print(f"  {name:<12} {told_of(name, 'CLAIMS')}".rstrip())
         return 0
     names = ", ".join((*build.commands, *COMMANDS))
     if not arguments:

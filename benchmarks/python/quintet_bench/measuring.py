@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
 """What commands that measure in rounds share: their options, the loop over the runs, and the end."""
-from __future__ import annotations
-
 import argparse
 import functools
 import math
@@ -14,14 +12,15 @@ from typing import Any
 
 from .build import Build
 from .errors import UsageError
-from .machine import Environment, read_text
+from .machine import Environment, cpu_times
 from .options import Parser, number_in, output_file, run_duration
 from .plan import Run, Settings, UsualRuns, expected_s, fit_within, make_plan
 from .child import STARTING_S
 from .progress import perform_all
 from .results import Document, Result
 from .runner import Measure, measure_load, perform
-from .text import grouped, significant
+from .report.figures import shown, words
+from .text import grouped
 from .verdict import FOREIGN
 
 COUNTS = ("syscalls_per_request", "futex_per_request", "accept_wakes_per_connection")
@@ -65,23 +64,17 @@ def settings_of(arguments: argparse.Namespace, build: Build, usual: UsualRuns, q
 
 
 def _outcome(run: Run, result: Result) -> str:
+    """The figure that the run was for."""
     if result["error"]:
         return f"failed: {result['error']}"
-    if result["instructions_per_request"]:
-        return f"{grouped(result['instructions_per_request'])} instructions a request"
-    if run.counting:
-        calls = result["syscalls_per_request"]
-        return "system calls are not counted" if calls is None else f"{significant(calls)} system calls a request"
-    if result["requests"] is None and result["bytes_per_connection"] is not None:
-        return f"{grouped(result['bytes_per_connection'])} bytes of user space a connection"
-    lost = f", {grouped(result['failed'])} failed" if result["failed"] else ""
-    return f"{grouped(result['requests_per_s'] or 0)} requests/s{lost}"
+    keys = (*["syscalls_per_request"] * run.counting, "requests_per_s", "instructions_per_request", "bytes_per_connection")
+    key = next((key for key in keys if result[key] is not None), "requests_per_s")
+    return f"{shown(key, result[key])} {words(key)}" + (f", {grouped(result['failed'])} failed" if result["failed"] else "")
 
 
 def _cpu_seconds() -> tuple[float, float, float]:
     """Of the wall, of all busy CPUs, and of this process with the children that have ended."""
-    ticks = [float(field) / os.sysconf("SC_CLK_TCK") for field in read_text("/proc/stat").split()[1:9]]
-    return time.monotonic(), sum(ticks) - ticks[3] - ticks[4], sum(os.times()[:4])
+    return time.monotonic(), cpu_times().busy_s, sum(os.times()[:4])
 
 
 def run_probes(command: str, s: Settings, build: Build, kinds: Sequence[tuple[str, Callable[[], Result]]],

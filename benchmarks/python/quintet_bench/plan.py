@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
 """The runs, their order and their CPUs."""
-from __future__ import annotations
-
 import dataclasses
 import random
 from typing import Any, NamedTuple

@@ -20,7 +20,7 @@ from .foreign import example_program, free_port, pinned, sample, take_window
 from .machine import allowed_cpus
 from .plan import Run, Settings
 from .results import Result
-from .runner import PATIENCE_S, Measure
+from .runner import Measure
 from .web import await_accepting, example_command
 
 PING = Workload("kv", "echo", 100, len("*1\r\n$4\r\nPING\r\n"), 1, False, False, 0, (100, 14, 1))
@@ -63,13 +63,7 @@ def running_server(programs: RedisPrograms, about: Result, care: ServerCare) -> 
                [programs.kv, "--port", port, "--model", about["model"], "--loops", str(about["loops"]),
                 "--workers", about["workers"]])
     with Child("the server", pinned(about["server_cpus"], care.prefix(about) + command)) as server:
-        deadline = time.monotonic() + PATIENCE_S
-        sign = "Ready to accept connections" if about["peer"] else f":{port}"
-        while (line := server.line(deadline)) is not None and sign not in line:
-            pass
-        if line is None:
-            server.wait(deadline)
-            raise RunError(f"the server {server.ending()}")
+        await_accepting(server, port)
         care.inspect(about, server.pid)
         yield server, port
 
@@ -87,17 +81,16 @@ def run_benchmark(programs: RedisPrograms, about: Result, port: str, requests: i
     return text
 
 
-def take_figures(result: Result, text: str) -> None:
-    """Takes the figures from the output of redis-benchmark, and "distribution": the percentage of the latencies up to each
-    bound, in milliseconds. Raises RunError if the output is something else."""
+def figures_in(text: str) -> Result:
+    """Returns the figures that redis-benchmark has printed, and "distribution": the percentage of the latencies up to each
+    bound, in milliseconds. Raises RunError if the text is something else."""
     found = SUMMARY.search(text)
     if not found or float(found[1]) <= 0:
         raise RunError("redis-benchmark printed no figures")
-    result["requests_per_s"] = float(found[1])
     latencies = dict(zip(found[2].split(), map(float, found[3].split())))
-    result |= {f"{key}_us": latencies[key] * 1e3 for key in ("p50", "p99", "max") if key in latencies}
-    cumulative = text.partition("Cumulative distribution")[2]
-    result["distribution"] = {float(bound): float(percent) for percent, bound in BOUND.findall(cumulative)}
+    bounds = BOUND.findall(text.partition("Cumulative distribution")[2])
+    return {"requests_per_s": float(found[1]), "distribution": {float(bound): float(percent) for percent, bound in bounds}} | {
+        f"{key}_us": latencies[key] * 1e3 for key in ("p50", "p99", "max")}
 
 
 def client_s() -> float:
@@ -105,25 +98,44 @@ def client_s() -> float:
     return sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
 
 
+def measure_at(programs: RedisPrograms, result: Result, s: Settings, run: Run, server: Child, ports: list[str]) -> None:
+    """Loads a server, warm, with a client for each of the ports. The clients share the connections and the requests, and fail
+    if one of these does."""
+    per_s = 700_000 if run.work.pipeline > 1 else 90_000  # of these servers on one core of a usual machine
+    share = result | {"connections": max(1, result["connections"] // len(ports))}
+
+    def load(seconds: float) -> tuple[int, list[Result]]:
+        """Returns the requests of each client, and what the clients tell."""
+        requests = max(5_000, int(seconds * per_s)) // len(ports)
+
+        def client(port: str) -> Result:
+            return figures_in(run_benchmark(programs, share, port, requests))
+        if len(ports) == 1:             # without a thread, so that Ctrl-C ends the client
+            return requests, [client(ports[0])]
+        with ThreadPoolExecutor(len(ports)) as pool:
+            return requests, list(pool.map(client, ports))
+    load(run.warm_up_s(s))
+    before, before_s = sample(server.pid), client_s()
+    requests, found = load(run.measured_s(s))
+    after, spent_s = sample(server.pid), client_s() - before_s
+    if server.status() is not None:
+        raise RunError(f"the server {server.ending()}")
+    result |= found[0] | {"p50_us": statistics.median(one["p50_us"] for one in found)}
+    result |= {key: max(one[key] for one in found) for key in ("p99_us", "max_us")}
+    duration_s = requests / min(one["requests_per_s"] for one in found)    # until the last client is ready
+    take_window(result, before, after, requests * len(ports), duration_s, spent_s)
+
+
 def measure_redis_load(programs: RedisPrograms, care: ServerCare = ServerCare()) -> Measure:
     def measure(result: Result, s: Settings, run: Run) -> None:
-        per_s = 700_000 if run.work.pipeline > 1 else 90_000  # of these servers on one core of a usual machine
-        warm_up, requests = (max(5_000, int(seconds * per_s)) for seconds in (run.warm_up_s(s), run.measured_s(s)))
         with running_server(programs, result, care) as (server, port):
-            run_benchmark(programs, result, port, warm_up)
-            before, before_s = sample(server.pid), client_s()
-            take_figures(result, run_benchmark(programs, result, port, requests))
-            after, spent_s = sample(server.pid), client_s() - before_s
-            if server.status() is not None:
-                raise RunError(f"the server {server.ending()}")
-        duration_s = requests / result["requests_per_s"]
-        take_window(result, before, after, requests, duration_s, spent_s)  # redis-benchmark fails if a request does
+            measure_at(programs, result, s, run, server, [port])
     return measure
 
 
 def measure_kv_servers(programs: RedisPrograms, result: Result, s: Settings, run: Run) -> None:
     """Of the peer kv-separate: as many servers as `loops`, with a loop, a CPU and a port each. Else one server with all loops.
-    Both have as many clients, which share the connections."""
+    Both have as many clients."""
     count, all_cpus = result["loops"], result["server_cpus"]
     usual, ports = {"engine": "automatic", "accept": "main_reactor"}, list[str]()
     while len(ports) < count:
@@ -131,25 +143,8 @@ def measure_kv_servers(programs: RedisPrograms, result: Result, s: Settings, run
     servers = ([(str(cpu), port, {"model": "single_reactor", "loops": 1}) for cpu, port in zip(allowed_cpus(), ports)]
                if run.who.peer == "kv-separate" else [(all_cpus, ports[0], {"model": "loop_per_thread", "loops": count})])
     commands = [shlex.join(pinned(cpus, example_command(programs.kv, port, usual | about))) for cpus, port, about in servers]
-    share, called = result | {"connections": max(1, result["connections"] // count)}, [port for _, port, _ in servers] * count
-
-    def load(seconds: float) -> tuple[int, list[Result]]:
-        """Returns the requests of each client, and what the clients tell."""
-        requests = max(5_000, int(seconds * 90_000)) // count
-        with ThreadPoolExecutor(count) as pool:
-            texts = list(pool.map(lambda port: run_benchmark(programs, share, port, requests), called[:count]))
-        found: list[Result] = [{} for _ in texts]
-        for figures, text in zip(found, texts):
-            take_figures(figures, text)
-        return requests, found
+    called = [port for _, port, _ in servers] * count
     with Child("the servers", ["sh", "-c", f"{' & '.join(commands)} & wait"]) as server:
         for _, port, _ in servers:
             await_accepting(server, port)
-        load(run.warm_up_s(s))
-        before, before_s = sample(server.pid), client_s()
-        requests, found = load(run.measured_s(s))
-        after, spent_s = sample(server.pid), client_s() - before_s
-    if "p99_us" in found[0]:
-        result |= {"p50_us": statistics.median(one["p50_us"] for one in found), "p99_us": max(one["p99_us"] for one in found)}
-    duration_s = requests / min(one["requests_per_s"] for one in found)    # until the last client is ready
-    take_window(result, before, after, requests * count, duration_s, spent_s)
+        measure_at(programs, result, s, run, server, called[:count])

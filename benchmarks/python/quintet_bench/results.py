@@ -9,7 +9,8 @@ import math
 import os
 import statistics
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from types import NoneType
 from typing import Any
 
 from .errors import FileError, RunError
@@ -203,33 +204,30 @@ def read_json(path: str) -> dict[str, Any]:
     return value
 
 
-def _check(result: Any) -> Result:
+def _flaw(result: Any) -> str | None:
+    """What makes a result unusable."""
     if not isinstance(result, dict):
-        raise ValueError("not an object")
+        return "not an object"
     if not isinstance(result.get("workload"), str):
-        raise ValueError('a result has no "workload"')
-    numbers, strings = ((int, float), "number"), ((str,), "string")
-    for key, (kinds, name) in (dict.fromkeys(METRICS, numbers) | dict.fromkeys((*NAMES, *PLACES, "error"), strings)).items():
-        if not isinstance(result.get(key), (*kinds, type(None))):
-            raise ValueError(f'result key "{key}" is not a {name} or null')
-    return clean(result)
+        return 'a result has no "workload"'
+    wrong = [f'result key "{key}" is not a {"number" if key in METRICS else "string"} or null'
+             for key in (*METRICS, *NAMES, *PLACES, "error")
+             if not isinstance(result.get(key), (int, float, NoneType) if key in METRICS else (str, NoneType))]
+    return wrong[0] if wrong else None
 
 
 def document_of(value: dict[str, Any], path: str) -> Document:
     """The object in a --json file of a command with runs. Raises FileError."""
-    results = []
     if not isinstance(value.get("results"), list):
         raise FileError(f'{path}: no "results" array, so it is not a file of quintet-bench')
     for index, result in enumerate(value["results"], 1):
-        try:
-            results.append(_check(result))
-        except ValueError as error:
-            raise FileError(f'{path}: member {index} of "results": {error}') from error
+        if flaw := _flaw(result):
+            raise FileError(f'{path}: member {index} of "results": {flaw}')
 
     def part(key: str) -> dict[str, Any]:
         return value[key] if isinstance(value.get(key), dict) else {}
     return Document(str(value.get("command", "")), str(value.get("quintet", "")), part("environment"), part("settings"),
-                    results)
+                    list(map(clean, value["results"])))
 
 
 def read_document(path: str) -> Document:
@@ -240,16 +238,16 @@ def read_document(path: str) -> Document:
 dumps = functools.partial(json.dumps, ensure_ascii=False)
 
 
-def pretty(value: Any, dump: Callable[[Any], str] = dumps) -> str:
+def pretty(value: Any) -> str:
     """JSON with a line for each key, and for each member of a list of objects, so that two versions differ by lines."""
     if isinstance(value, dict):
-        return "{\n" + ",\n".join(f"{dump(key)}: {_lines(member, dump)}" for key, member in value.items()) + "\n}"
-    return _lines(value, dump)
+        return "{\n" + ",\n".join(f"{dumps(key)}: {_lines(member)}" for key, member in value.items()) + "\n}"
+    return _lines(value)
 
 
-def _lines(value: Any, dump: Callable[[Any], str]) -> str:
+def _lines(value: Any) -> str:
     objects = isinstance(value, list) and value and isinstance(value[0], dict)
-    return "[\n" + ",\n".join(map(dump, value)) + "\n]" if objects else dump(value)
+    return "[\n" + ",\n".join(map(dumps, value)) + "\n]" if objects else dumps(value)
 
 
 def write_output(path: str, text: str) -> None:

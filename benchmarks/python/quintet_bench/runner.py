@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSL-1.0
 """One run: a server process, a client process, and the figures of both."""
-from __future__ import annotations
-
 import contextlib
+import dataclasses
 import json
 import os
 import signal
@@ -41,16 +40,14 @@ Measure = Callable[[Result, Settings, Run], None]  # fills in the figures of a r
 def describe(s: Settings, run: Run) -> Result:
     """What is known of a run before it."""
     (server, client), threads = place(s, run.work), run.work.threads
-    result: Result = dict.fromkeys((*NAMES, *METRICS, *PLACES, "error")) | {
-        "workload": run.work.name, "model": run.who.model, "peer": run.who.peer, "round": run.round, "workers": "",
-        "connections": run.work.connections, "message_bytes": run.work.message_bytes, "pipeline": run.work.pipeline,
-        "server_cpus": cpu_text(server), "client_cpus": cpu_text(client), "loops": threads,
-        "client_threads": run.work.client_threads, "client": run.who.client,
-        "transport": run.who.transport, "spin_us": run.who.spin_us, "pinning": run.who.pinning}
-    if not run.who.peer:
-        result |= {"engine": run.who.engine, "handler": run.who.handler, "accept": run.who.accept, "offload": s.offload,
-                   "receive_size": run.who.receive_size, "allocator": run.who.allocator,
-                   "loops": threads or s.loops or len(server),
+    result: Result = dict.fromkeys((*NAMES, *METRICS, *PLACES, "error")) | dataclasses.asdict(run.who) | {
+        "workload": run.work.name, "round": run.round, "workers": "", "connections": run.work.connections,
+        "message_bytes": run.work.message_bytes, "pipeline": run.work.pipeline, "loops": threads,
+        "client_threads": run.work.client_threads, "server_cpus": cpu_text(server), "client_cpus": cpu_text(client)}
+    if run.who.peer:                    # which has none of these
+        result |= dict.fromkeys(("engine", "handler", "accept"))
+    else:
+        result |= {"offload": s.offload, "loops": threads or s.loops or len(server),
                    "workers": f"{threads}..{threads}" if threads else s.workers}
     if run.who.pinning == "off":        # with as many loops and client threads as on CPUs of their own
         result |= dict.fromkeys(("server_cpus", "client_cpus"), cpu_text(allowed_cpus()))

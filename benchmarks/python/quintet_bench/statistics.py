@@ -2,12 +2,12 @@
 """How far two samples differ, and how sure that is, without an assumption about their distribution."""
 import functools
 import math
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from .results import Result, Sample, number
+from .results import Combination, Result, Sample, label_of, summarise
 
 CONFIDENCE = 0.95
 ENOUGH_CONFIDENCE = 0.8                 # two rounds against three reach it
@@ -58,18 +58,25 @@ def may_lead(best: Sample, other: Sample) -> bool:
     return ratio is not None and ratio.confidence >= ENOUGH_CONFIDENCE and ratio.high > ALIKE
 
 
-def paired(results: Iterable[Result], key: str, first: Filter, second: Filter) -> Sample | None:
-    """The first server's figure over the second's in each round that has both: a disturbance of the round affects both."""
-    good = [r for r in results if not r.get("error")]
+def paired(results: Iterable[Result], key: str, first: Filter, second: Filter, workload: str | None = None) -> Sample | None:
+    """The first server's figure over the second's in each round that has both: a disturbance of the round affects both. With a
+    workload, of the results under it."""
+    good = [r for r in results if not r.get("error") and workload in (None, r.get("workload"))]
     above = {r["round"]: r[key] for r in reversed(good) if first(r)}
     ratios = tuple(above[r["round"]] / r[key] for r in good
                    if second(r) and (r[key] or 0) > 0 and above.get(r["round"]) is not None)
     return Sample(ratios) if ratios else None
 
 
-def paired_ratio(results: Iterable[Result], workload: str, key: str, first: Filter, second: Filter) -> Sample | None:
-    """The same of the results under a workload."""
-    return paired([r for r in results if r["workload"] == workload], key, first, second)
+def ratios_to(reference: Callable[[Combination], Filter], results: Sequence[Result],
+              key: Callable[[Combination], str]) -> dict[tuple[str, str], Sample | None]:
+    """By workload and label, each server's figure over that of its reference; None: it is the reference, or has no round with
+    it."""
+    def ratio(row: Combination) -> Sample | None:
+        is_other = reference(row)
+        return None if is_other(row.first) else paired(
+            results, key(row), lambda r: label_of(r) == row.label, is_other, row.workload)
+    return {(row.workload, row.label): ratio(row) for row in summarise(results)}
 
 
 def ratio_text(ratio: Sample, what: str, of_whom: str) -> str:
@@ -77,8 +84,3 @@ def ratio_text(ratio: Sample, what: str, of_whom: str) -> str:
     same = ", within the noise the same" if ratio.low <= 1 <= ratio.high else ""
     rounds = f" (rounds from {ratio.low:.2f} to {ratio.high:.2f}{same})" if len(ratio.values) > 1 else ""
     return f"{ratio.median:.2f} times the {what} of {of_whom}{rounds}"
-
-
-def ratio_json(about: dict[str, Any], metric: str, ratio: Sample) -> dict[str, Any]:
-    """`about` describes the two servers."""
-    return about | {"metric": metric, "median": number(ratio.median), "min": number(ratio.low), "max": number(ratio.high)}

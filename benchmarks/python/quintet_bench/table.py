@@ -88,12 +88,6 @@ def rows_text(rows: Sequence[Combination], cells: Sequence[Sequence[str]],
     return head + "\n" + "".join(map(str.__add__, lines, said))
 
 
-def ratio_texts(ratio: Sample | None, absent: str) -> dict[str, str]:
-    """The texts of the columns "ratio" and "range"."""
-    return {"ratio": f"{ratio.median:.2f}" if ratio else absent,
-            "range": f"{ratio.low:.2f} to {ratio.high:.2f}" if ratio and len(ratio.values) > 1 else ""}
-
-
 def aligned(rows: Sequence[Sequence[str]], left: Container[int] = (0,)) -> str:
     """Columns of text as wide as they need, to the right except those in `left`."""
     widths = [max(map(len, column)) for column in zip(*rows)]
@@ -122,7 +116,11 @@ class Layout:
     def grid(self, rows: Sequence[Combination], ratios: Mapping[Any, Sample | None] | None = None) -> list[list[str]]:
         """Of a group. `ratios`: by workload and label, for the columns "ratio" and "range"."""
         def texts(row: Combination) -> dict[str, str]:
-            return self.texts(row) if ratios is None else ratio_texts(ratios[row.workload, row.label], "1")
+            if ratios is None:
+                return self.texts(row)
+            ratio = ratios[row.workload, row.label]
+            return {"ratio": f"{ratio.median:.2f}" if ratio else "1",
+                    "range": f"{ratio.low:.2f} to {ratio.high:.2f}" if ratio and len(ratio.values) > 1 else ""}
         return grid(rows, self.columns(rows[0]), texts, self.name, self.head)
 
     def text(self, summary: Sequence[Combination], told: Callable[[Sequence[Combination]], str] = lambda rows: "",

@@ -50,10 +50,5 @@ def mebibytes(size: float) -> str:
     return f"{significant(size / 1024 ** 2)} MiB"
 
 
-def memory_forecast(connection_bytes: float) -> str:
-    """For two million connections, beside what libatbus publishes for so many."""
-    return f"2 million connections: {significant(2e6 * connection_bytes / 1e9)} GB; published: 8 GB"
-
-
 def joined(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1]))) if names else ""

@@ -102,7 +102,7 @@ def of_study(good: Good, _: Planted) -> int:
 def of_stress(good: Good, planted: Planted) -> int:
     def perform(*_: Any) -> Findings:
         found = Findings()
-        found.tell("p99", "the p99", 1 if any(good) and all(good) else 9, at_most=2,
+        found.tell("p99", 1 if any(good) and all(good) else 9, at_most=2,
                    noise="rounds differ" if len(set(good)) > 1 or len(good) < 2 else "")
         return found
     planted.patch.setattr(stress, "perform", perform)

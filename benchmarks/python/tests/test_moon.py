@@ -8,7 +8,7 @@ from quintet_bench.build import Build
 from quintet_bench.commands import moon
 from quintet_bench.errors import UsageError
 from quintet_bench.plan import Contender, Run, Settings
-from quintet_bench.redis_load import take_figures
+from quintet_bench.redis_load import figures_in
 from quintet_bench.results import Document, Result, label_of, summarise
 from quintet_bench.runner import describe, load_command, server_command
 
@@ -82,7 +82,7 @@ def pings(mbulk_p50: float) -> list[Result]:
     for number in (1, 2):
         for name, p50, some in (("kv-inline", 0.5, (40 + 20 * number, 0.503)), ("kv", mbulk_p50, (30, 0.607))):
             out.append(made_up(workload=name, round=number))
-            take_figures(out[-1], printed(p50, some, (100, 4.111)))
+            out[-1] |= figures_in(printed(p50, some, (100, 4.111)))
     return out
 
 

@@ -48,7 +48,7 @@ def test_instructions_have_a_table_of_their_own() -> None:
 
 def test_what_other_programs_print() -> None:
     assert valgrind.collected_instructions("==7== Events : Ir\n==7== Collected : 1234\n") == 1234
-    for wrong in (lambda: redis_load.take_figures(made_up(), "Could not connect to Redis at 127.0.0.1:1\n"),
+    for wrong in (lambda: redis_load.figures_in("Could not connect to Redis at 127.0.0.1:1\n"),
                   lambda: valgrind.collected_instructions("valgrind: no such tool\n")):
         with pytest.raises(RunError):
             wrong()

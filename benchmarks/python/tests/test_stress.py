@@ -28,16 +28,16 @@ CUT_OFF, WRONG = "the server closed the connection after {} bytes of its reply",
 
 def test_findings() -> None:
     found = Findings()
-    found.tell("p50", "the p50", 1234.6, "us")
-    found.tell("ratio", "p99 ratio", 2, at_most=2)
+    found.tell("p50_us", 1234.6)
+    found.tell("ratio", 2, at_most=2)
     assert found.passed and "1,235 us\n" in found.text() and "(at most 2)\n" in found.text()
-    found.tell("served", "served", math.nan, exactly=100)
+    found.tell("served", math.nan, exactly=100)
     assert not found.passed and "not measured  (must be 100)  FAILED" in found.text()
-    assert found.json()["figures"] == {"p50": 1234.6, "ratio": 2, "served": None}
+    assert found.json()["figures"] == {"p50_us": 1234.6, "ratio": 2, "served": None}
     assert found.json()["demands"]["served"] == {"demand": "must be 100", "met": False}
     assert found.verdict == "FAILED"
     noisy = Findings()
-    noisy.tell("ratio", "p99 ratio", 3, at_most=2, noise="one round")
+    noisy.tell("ratio", 3, at_most=2, noise="one round")
     assert noisy.passed and noisy.verdict == "too noisy to say" and "too noisy to say: one round" in noisy.text()
     assert noisy.json()["demands"]["ratio"]["met"] is None
     failed = Findings()

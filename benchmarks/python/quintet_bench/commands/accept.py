@@ -76,23 +76,12 @@ def wakes_obstacle() -> str | None:
         return str(error)
 
 
-def count_wakes(server: int, client: list[str]) -> tuple[int, int]:
-    """Runs the client, and returns what count_events() does, by the scheduler's tracepoint."""
-    threads = set(os.listdir(f"/proc/{server}/task"))
-    return count_events(_trace(client), threads)
-
-
 USUAL = Contender().accept
 COLUMNS = (f"{SPEED}=connections/s", "spread", f"{CPU}=CPU/conn", "user", "p50_us", "p99_us", "accepted_locally",
            "accept_balance", "accept_wakes_per_connection", "syscalls_per_request")
 # What a strategy should keep: the largest value, its name, and the strategy that promises it, or else all (doc/accepting.md).
 BOUNDS = {"accept_balance": (1.1, "busiest loop / average", USUAL),
           "accept_wakes_per_connection": (1.05, "threads woken for a connection", "")}
-LEGEND = """\
-  user: of the server's CPU, the rest is the kernel's. local: received on the CPU of the loop that accepts; by chance
-  one in the number of CPUs. balance: connections of the busiest loop / of the average one. wakes: of threads that went
-  to accept, for each connection, while nothing else happens. Times and speed: server and client share the CPUs.
-"""
 
 
 def take_accept_figures(result: Result, counted: dict[str, Any]) -> None:
@@ -107,15 +96,6 @@ def take_accept_figures(result: Result, counted: dict[str, Any]) -> None:
         result["accepted_locally"] = locally / accepted
 
 
-def _take_wakes(result: Result, s: Settings, server: Child, address: str) -> None:
-    """At a rate at which every connection finds all threads asleep, even while they are traced."""
-    command = [s.program, "load", address, "--workload", "short", "--rate", "200", "--duration", "1", "--warm-up", "0.1",
-               "--pin", result["client_cpus"]]
-    accepted, woken = count_wakes(server.pid, command)
-    if accepted:
-        result["accept_wakes_per_connection"] = woken / accepted
-
-
 def measure_accept(closing: str, result: Result, s: Settings, run: Run) -> None:
     command, counted = server_command(s, run, result), dict[str, Any]()
     with contextlib.ExitStack() as ends:
@@ -125,8 +105,12 @@ def measure_accept(closing: str, result: Result, s: Settings, run: Run) -> None:
             server, counted = ends.enter_context(counted_server([*command, "--pin-loops"]))
         address = await_listening(server, result)
         load_short(result, s, run, server, address, "--close", closing)
-        if run.counting and not wakes_obstacle():
-            _take_wakes(result, s, server, address)
+        if run.counting and not wakes_obstacle():   # at a rate at which every connection finds all threads asleep, even traced
+            load = [s.program, "load", address, "--workload", "short", "--rate", "200", "--duration", "1", "--warm-up", "0.1",
+                    "--pin", result["client_cpus"]]
+            threads = set(os.listdir(f"/proc/{server.pid}/task"))
+            accepted, woken = count_events(_trace(load), threads)
+            result["accept_wakes_per_connection"] = woken / accepted if accepted else None
     if not run.who.peer:
         take_accept_figures(result, counted)
 
@@ -194,8 +178,7 @@ LAYOUT = Layout(lambda row: COLUMNS, lambda row: _name(row.first), group=lambda 
 
 def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
     """A line for each accept strategy, then their ratios."""
-    softirq = summary[0].median("machine_softirq_fraction") if summary else None
-    text = LAYOUT.text(summary) + LEGEND
+    text, softirq = LAYOUT.text(summary), summary[0].median("machine_softirq_fraction")
     if softirq is not None:
         text += f"  softirq, of the whole machine and whoever caused it: {percent(softirq)} of the time of its CPUs.\n"
     nginx = any(row.first["peer"] == "nginx" for row in summary)
@@ -261,4 +244,6 @@ EXPERIMENT = Experiment(
     "bounds", options, shared=("--model=sharded", "--engine", "--connections"), programs=("http_hello",), within=True,
     examples=("--quick", "--strategies reuse_port,exclusive --loops 1,2,4,8",
               "--preset fastsocket --rounds 5 --json accept.json",
-              "--preset fastsocket --nginx --json nginx.json"))
+              "--preset fastsocket --nginx --json nginx.json"),
+    notes=("user: of the server's CPU, the rest is the kernel's. local: received on the CPU of the loop that accepts.",
+           "balance: connections of the busiest loop / of the average one. wakes: threads that went to accept."))

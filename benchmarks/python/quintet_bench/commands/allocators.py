@@ -15,8 +15,8 @@ from ..machine import read_text
 from ..options import Parser, list_of, one_of
 from ..plan import Contender, UsualRuns
 from ..redis_load import PING, SET, RedisPrograms, ServerCare, measure_redis_load
-from ..results import Combination, Document, Sample, summarise
-from ..statistics import paired_ratio, ratio_text
+from ..results import Combination, Document, Result, Sample, summarise
+from ..statistics import ratio_text, ratios_to
 from ..table import Layout, noise, told_of
 from ..text import joined
 from ..verdict import CPU, SPEED
@@ -31,16 +31,13 @@ LIBRARIES = {OURS: ("", ""), HUGE: ("", ""), "tcmalloc": ("libtcmalloc-minimal4"
              "mimalloc": ("libmimalloc2.0", "libmimalloc.so.2", "libmimalloc.so.2.0", "libmimalloc.so.3")}
 SAME = 0.9, 1.1, "0.9 to 1.1, as it allocates nothing"
 COLUMNS = (CPU, "ratio", "range=its rounds", SPEED, "spread", "p50_us", "p99_us", "server_rss_bytes")
-Standing = tuple[Combination, Sample | None]    # an allocator, and its CPU over that of glibc in the same model and round
-
-
-def is_installed(library: str) -> bool:
-    tried = subprocess.run(["env", f"LD_PRELOAD={library}", "true"], capture_output=True, text=True, timeout=10)
-    return "cannot be preloaded" not in tried.stderr
 
 
 def find_libraries(named: list[str]) -> dict[str, str]:
     """The names for the dynamic linker of the named allocators, or of all. It only warns of a library that it lacks."""
+    def is_installed(library: str) -> bool:
+        tried = subprocess.run(["env", f"LD_PRELOAD={library}", "true"], capture_output=True, text=True, timeout=10)
+        return "cannot be preloaded" not in tried.stderr
     out = {}
     for name in [OURS, *named] if named else LIBRARIES:
         package, *libraries = LIBRARIES[name]
@@ -64,31 +61,24 @@ def require_allocator(name: str, maps: str) -> None:
         raise RunError(f"{name} was not preloaded: the server's allocator is {joined(found) if maps else 'unknown'}")
 
 
-def preload(name: str, libraries: dict[str, str]) -> list[str]:
-    """The words before a server's command line that give it this allocator."""
-    return ["env", f"LD_PRELOAD={libraries[name]}"] + ["GLIBC_TUNABLES=glibc.malloc.hugetlb=1"] * (name == HUGE)
-
-
-def standings(document: Document) -> list[Standing]:
-    def ratio(row: Combination) -> Sample | None:
-        one, other = (matching(model=row.first["model"], allocator=name) for name in (row.first["allocator"], OURS))
-        return None if row.first["allocator"] == OURS else paired_ratio(document.results, row.workload, CPU, one, other)
-    return [(row, ratio(row)) for row in summarise(document.results)]
+def ratios_of(results: Sequence[Result]) -> dict[tuple[str, str], Sample | None]:
+    """Over glibc in the same model and round."""
+    return ratios_to(lambda row: matching(model=row.first["model"], allocator=OURS), results, lambda row: CPU)
 
 
 def compose(document: Document) -> dict[str, Any]:
     """A request that allocates nothing costs the same with every allocator."""
+    known = ratios_of(document.results)
     verdicts: list[Verdict] = [
         demand(f"{row.label} needs {ratio_text(ratio, 'CPU', OURS)}", ratio, SAME if row.workload == PING.name else None,
                metric=CPU, workload=row.workload, model=row.first["model"], allocator=row.first["allocator"], reference=OURS)
-        for row, ratio in standings(document) if ratio]
+        for row in summarise(document.results) if (ratio := known[row.workload, row.label])]
     return {"verdicts": verdicts}
 
 
 def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
-    ratios = {(row.workload, row.label): ratio for row, ratio in standings(Document("", "", {}, {}, figures["results"]))}
     layout = Layout(lambda row: COLUMNS, lambda row: row.label)
-    return layout.text(summary, told_of(figures["verdicts"]), ratios) + noise(summary, figures)
+    return layout.text(summary, told_of(figures["verdicts"]), ratios_of(figures["results"])) + noise(summary, figures)
 
 
 def options(parser: Parser, build: Build) -> None:
@@ -102,7 +92,8 @@ def options(parser: Parser, build: Build) -> None:
 
 def plan(arguments: argparse.Namespace, build: Build) -> Plan:
     programs, libraries = RedisPrograms.find(build, arguments.kv, with_server=False), find_libraries(arguments.allocators)
-    care = ServerCare(lambda about: preload(about["allocator"], libraries),
+    care = ServerCare(lambda about: ["env", f"LD_PRELOAD={libraries[about['allocator']]}",
+                                     *["GLIBC_TUNABLES=glibc.malloc.hugetlb=1"] * (about["allocator"] == HUGE)],
                       lambda about, pid: require_allocator(about["allocator"], read_text(f"/proc/{pid}/maps")))
     works = [work.but(connections=arguments.connections or work.connections) for work in arguments.workload]
     who = [Contender(model=model, allocator=name) for model in arguments.models for name in libraries]

@@ -65,7 +65,7 @@ SEGMENTS: dict[str, tuple[str, Format]] = {
 
 def sizes_text(sizes: str) -> str:
     low, _, high = sizes.partition("..")
-    return f"{grouped(int(low))} B" if low == high else f"{grouped(int(low))} to {grouped(int(high))} B"
+    return f"{grouped(int(low))} B" if high in ("", low) else f"{grouped(int(low))} to {grouped(int(high))} B"
 
 
 def is_range(sizes: str) -> bool:
@@ -132,22 +132,20 @@ def size_table(rows: Sequence[Result]) -> list[Table]:
     return [("messages of one size, merged", heads, out)] if found else []
 
 
-def segment_table(rows: Sequence[Result], settings: dict[str, Any]) -> list[Table]:
-    found = [[r["route"], *cells(r, SEGMENTS)] for r in rows if r["way"] == ALL_TO_ALL]
-    return [(f"{settings['nodes']} processes, all to all", ["", *(head for head, _ in SEGMENTS.values())], found)] * bool(found)
-
-
 def tables_of(document: dict[str, Any]) -> list[Table]:
     rows, settings = document["results"], document["settings"]
-    return [*range_tables(rows, settings), *size_table(rows), *segment_table(rows, settings)]
+    out = [*range_tables(rows, settings), *size_table(rows)]
+    if found := [[r["route"], *cells(r, SEGMENTS)] for r in rows if r["way"] == ALL_TO_ALL]:
+        out.append((f"{settings['nodes']} processes, all to all", ["", *(head for head, _ in SEGMENTS.values())], found))
+    return out
 
 
 def bus_text(document: dict[str, Any]) -> str:
     """What the command prints."""
-    out = "".join(f"{title}\n{aligned([heads, *rows])}\n" for title, heads, rows in tables_of(document))
-    out += arrows(document["verdicts"])
     if not document["results"]:
         return ""
+    out = "".join(f"{title}\n{aligned([heads, *rows])}\n" for title, heads, rows in tables_of(document))
+    out += arrows(document["verdicts"])
     shared = any(r["cpus_shared"] for r in document["results"])
     crowd = "; where there are more processes than CPUs, they share them" * shared
     return f"{out}\n{document['settings']['placement']}{crowd}. Published: {PUBLISHED['bus']['sentence']}.\n"
@@ -192,16 +190,6 @@ def flatness(runs: Sequence[Result], route: str) -> list[Verdict]:
     return out
 
 
-def segment_verdicts(runs: Sequence[Result], nodes: int) -> list[Verdict]:
-    found = [r for r in runs if r["way"] == ALL_TO_ALL]
-    if not found:
-        return []
-    counts = Sample(tuple(r["segments"] for r in found))
-    resident = megabytes(Sample(tuple(r["segment_resident_bytes"] for r in found)).median)
-    text = f"{nodes} processes, all to all: {counts.median:g} segments, {resident} resident"
-    return [demand(text, counts, at_most(nodes), metric="segments", nodes=nodes)]
-
-
 def conclude(runs: Sequence[Result], kinds: Sequence[Kind], nodes: int) -> list[Verdict]:
     """In the order of `kinds`; that of the runs is random."""
     out = []
@@ -209,7 +197,11 @@ def conclude(runs: Sequence[Result], kinds: Sequence[Kind], nodes: int) -> list[
         out += gains(runs, route, sizes)
     for route in dict.fromkeys(one.route for one in kinds):
         out += flatness(runs, route)
-    return out + segment_verdicts(runs, nodes)
+    if found := [r for r in runs if r["way"] == ALL_TO_ALL]:
+        counts, resident = (Sample(tuple(r[key] for r in found)) for key in ("segments", "segment_resident_bytes"))
+        text = f"{nodes} processes, all to all: {counts.median:g} segments, {megabytes(resident.median)} resident"
+        out.append(demand(text, counts, at_most(nodes), metric="segments", nodes=nodes))
+    return out
 
 
 def parse_sizes(text: str) -> str:

@@ -9,15 +9,15 @@ from typing import Any
 
 from ..build import Build
 from ..demands import GATE, REPORT, Verdict, at_most, demand, tempered
-from ..experiment import Experiment, Work
+from ..experiment import Experiment, Work, matching
 from ..measuring import run_plan
 from ..options import Parser, output_file
 from ..plan import COUNTERPARTS, Contender, Settings, UsualRuns, contenders_of
 from ..results import Combination, Document, Result, Sample, read_document, summarise, workload_names
-from ..statistics import may_lead, paired_ratio, ratio_text
-from ..table import grid, rows_text, title_line
+from ..statistics import may_lead, paired, ratio_text
+from ..table import Layout
 from ..text import joined, micros, percent
-from ..verdict import CPU, SPEED, compute_verdict, disturbance, kept, metric_of, rank, sentence_of
+from ..verdict import CPU, HEARTBEAT, SPEED, compute_verdict, disturbance, kept, metric_of, rank, sentence_of
 
 ABOUT = "Compares the five threading models under several workloads: table, JSON, HTML report"
 CLAIMS = "2.15 5.2"
@@ -69,7 +69,7 @@ def peer_ratios(results: Sequence[Result]) -> list[Verdict]:
     out = []
     for workload in dict.fromkeys(r["workload"] for r in results):
         for model, peer in COUNTERPARTS.items():
-            if ratio := paired_ratio(results, workload, CPU, lambda r: r["model"] == model, lambda r: r["peer"] == peer):
+            if ratio := paired(results, CPU, matching(model=model), matching(peer=peer), workload):
                 out.append(demand(f"{model} needs {ratio_text(ratio, 'CPU', f'a hand-written {peer} server')}.", ratio,
                                   at_most(MOST_OVER_PEER), GATE if peer == "epoll" else REPORT, metric=CPU,
                                   workload=workload, model=model, peer=peer))
@@ -181,6 +181,7 @@ DEFAULT_LIST, QUICK_LIST = "echo,pipeline,cpu:200us,blocking:2ms,mixed,heartbeat
 USUAL_COLUMNS = (SPEED, "spread", "p50_us", "p99_us", "p999_us", CPU, "syscalls_per_request", "context_switches_per_request",
                  "server_threads", "server_rss_bytes")
 HEARTBEAT_COLUMNS = (*USUAL_COLUMNS[:6], "heartbeat_p50_us", "heartbeat_p99_us", "heartbeat_max_us")
+LAYOUT = Layout(lambda row: HEARTBEAT_COLUMNS if metric_of(row.workload) == HEARTBEAT else USUAL_COLUMNS, lambda row: row.label)
 
 
 def bottleneck_line(combinations: Iterable[Combination]) -> str:
@@ -201,14 +202,14 @@ def compose(document: Document) -> dict[str, Any]:
 
 def console_table(document: Document, figures: dict[str, Any]) -> str:
     """A block for each workload: a line per model and peer, then the verdict. The advice is last."""
-    summary, out = summarise(document.results), ""
-    for verdict in figures["verdicts"]:
-        rows = [c for c in summary if c.workload == verdict["workload"]]
-        columns = HEARTBEAT_COLUMNS if any("heartbeat_p99_us" in row.samples for row in rows) else USUAL_COLUMNS
-        out += f"{title_line(rows[0])}\n{rows_text(rows, grid(rows, columns, lambda row: {}, lambda row: row.label))}"
-        told = [verdict["sentence"], verdict["also"], verdict["caution"], bottleneck_line(rows)]
-        told += [ratio["sentence"] for ratio in figures["peer_ratios"] if ratio["workload"] == verdict["workload"]]
-        out += "".join(f"  -> {sentence}\n" for sentence in told if sentence) + "\n"
+    verdicts = {verdict["workload"]: verdict for verdict in figures["verdicts"]}
+
+    def told(rows: Sequence[Combination]) -> str:
+        verdict = verdicts[rows[0].workload]
+        said = [verdict["sentence"], verdict["also"], verdict["caution"], bottleneck_line(rows)]
+        said += [ratio["sentence"] for ratio in figures["peer_ratios"] if ratio["workload"] == rows[0].workload]
+        return "".join(f"  -> {sentence}\n" for sentence in said if sentence) + "\n"
+    out = LAYOUT.text(summarise(document.results), told)
     for a in filter(lambda a: a["workload"], figures["advice"]):
         good = f" As good: {joined(a['as_good'])}." if a["model"] and a["as_good"] else ""
         out += f"For a {a['handler']} handler: {a['model'] or 'too noisy to tell'}.{good}\n"
@@ -234,13 +235,12 @@ def plan(arguments: argparse.Namespace, build: Build) -> Work:
         page = comparison_page
 
     def perform(s: Settings) -> tuple[Document, dict[str, Any], str]:
-        if arguments.from_file:
-            earlier = read_document(arguments.from_file)
-            figures = compose(earlier)  # the command that measured has told its failures
-            return dataclasses.replace(earlier, results=[]), figures, console_table(earlier, figures)
-        document = run_plan("compare", s, build)
+        document = read_document(arguments.from_file) if arguments.from_file else run_plan("compare", s, build)
         figures = compose(document)
-        return document, figures, console_table(document, figures)
+        table = console_table(document, figures)
+        if arguments.from_file:         # the command that measured has told its failures
+            document = dataclasses.replace(document, results=[])
+        return document, figures, table
     works = arguments.workloads or build.workload_list(QUICK_LIST if arguments.quick else DEFAULT_LIST)
     return Work(perform, {"workloads": works, "contenders": who, "counters": not arguments.no_counters}, page)
 

@@ -41,8 +41,7 @@ def plan(arguments: argparse.Namespace, build: Build) -> Work:
     cpus = allowed_cpus()
     if len(cpus) < 2:
         raise RunError("measuring costs takes two CPUs, and this process may use only one")
-    from ..forecast.findings import conclude, table     # before the runs, because they need a package
-    from ..forecast.findings import observe
+    from ..forecast.findings import conclude, observe, table    # before the runs, because they need a package
 
     def perform(s: Settings) -> tuple[Document, dict[str, Any], str]:
         probes = [probe(s.program, ["costs", "--cpus", f"{cpus[0]},{cpus[1]}"], 0.02 if s.quick else 0.05) for _ in range(3)]

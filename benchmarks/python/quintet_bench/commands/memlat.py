@@ -60,18 +60,6 @@ def working_sets(caches: list[tuple[int, int]], most: int) -> tuple[dict[str, in
     return sets, left_out
 
 
-def make_latencies(cpus: list[int]) -> tuple[list[Latency], list[str]]:
-    """Returns what to measure, and what cannot be known."""
-    first, caches = cpus[0], read_caches(cpus[0])
-    sets, unknown = working_sets(caches, os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4)
-    unknown += [] if caches else ["L1, L2, L3: the kernel does not list them"]
-    unknown += [] if len(cpus) > 1 else ["how long a cache line takes from one CPU to another: there is one CPU"]
-    out = [Latency(name, size, ["memory", "--cpus", str(first), "--bytes", str(size)]) for name, size in sets.items()]
-    out += [Latency(f"CPU {first} to CPU {other}", None, ["ping-pong", "--cpus", f"{first},{other}"])
-            for other in cpus[1:MOST_PAIRS + 1]]
-    return out, unknown + NOT_KNOWN
-
-
 def size_text(size: int | None) -> str:
     if size and size % 1024:
         return f"{grouped(size)} B"
@@ -123,13 +111,20 @@ def options(parser: Parser, build: Build) -> None:
 
 
 def plan(arguments: argparse.Namespace, build: Build) -> Probes:
-    latencies, unknown = make_latencies(arguments.cpus or allowed_cpus())
+    first, *others = arguments.cpus or allowed_cpus()
+    caches = read_caches(first)
+    sets, unknown = working_sets(caches, os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4)
+    unknown += [] if caches else ["L1, L2, L3: the kernel does not list them"]
+    unknown += [] if others else ["how long a cache line takes from one CPU to another: there is one CPU"]
+    latencies = [Latency(name, size, ["memory", "--cpus", str(first), "--bytes", str(size)]) for name, size in sets.items()]
+    latencies += [Latency(f"CPU {first} to CPU {other}", None, ["ping-pong", "--cpus", f"{first},{other}"])
+                  for other in others[:MOST_PAIRS]]
 
     def measure(s: Settings, one: Latency) -> Result:
         found = probe(s.program, one.probe, s.duration_s)
         return {"name": one.name, "bytes": one.bytes, "ns": found["ns_per_load" if one.bytes else "ns_one_way"]}
     return Probes(lambda s: [(one.name, functools.partial(measure, s, one)) for one in latencies],
-                  lambda r: f"{r['ns']:.2f} ns", more={"not_known": unknown})
+                  lambda r: f"{r['ns']:.2f} ns", more={"not_known": unknown + NOT_KNOWN})
 
 
 EXPERIMENT = Experiment(

@@ -20,13 +20,13 @@ from ..runner import PATIENCE_S, Observer, counted_server, run_load
 from ..statistics import Filter, paired, ratio_text
 from ..table import Format, aligned, arrows
 from ..text import grouped, mebibytes, micros, percent, significant
-from .bus import FLAT, STEEP
+from .bus import FLAT, STEEP, sizes_text
 from .memlat import size_text
 
 ABOUT = "Compares merged writes with one write for each message, on one connection"
 CLAIMS = "1.4 1.10 1.17 1.19 1.22"
 LARGEST = 65536
-SIZES, USUAL_THRESHOLD = ["8..128", "8..16384", "128..128", "16384..16384"], 4096
+SIZES = ["8..128", "8..16384", "128..128", "16384..16384"]
 
 
 class Variant(NamedTuple):
@@ -52,7 +52,7 @@ def variant_of(result: Result) -> Variant:
     return Variant(result["merging"], result.get("merge_threshold"))
 
 
-MERGED, SINGLE = Variant(), Variant(False)
+MERGED, SINGLE, USUAL = Variant(), Variant(False), Variant(threshold=4096)
 Columns = dict[str, tuple[str, Format]]  # the first one is compared
 COLUMNS: Columns = {
     "messages_per_s": ("messages/s", grouped), "bytes_per_s": ("MB/s", lambda v: significant(v / 1e6)),
@@ -111,19 +111,15 @@ def table(results: list[Result], document: dict[str, Any]) -> str:
         for variant in variants:
             mine = list(filter(is_variant(variant, sizes), results))
             rows.append([variant.label, *(form(statistics.median(r[key] for r in mine)) for key, (_, form) in columns.items())])
-        low, _, high = sizes.partition("..")
-        range_text = f"{low} to {high}" if high not in ("", low) else low
-        out += f"{range_text} B, one connection, {document['settings']['placement']}\n{aligned(rows)}"
-        usual = Variant(threshold=USUAL_THRESHOLD)
-        reference = SINGLE if SINGLE in variants else usual if usual in variants else variants[0]
+        out += f"{sizes_text(sizes)}, one connection, {document['settings']['placement']}\n{aligned(rows)}"
+        reference = next(one for one in (SINGLE, USUAL, variants[0]) if one in variants)
         for variant in variants:
             ratio = paired(results, compared, is_variant(variant, sizes), is_variant(reference, sizes))
-            if variant == reference or not ratio:
-                continue
-            times, least, most = map(significant, (ratio.median, ratio.low, ratio.high))
-            told = (f"{times} times as many messages (rounds from {least} to {most})"
-                    if reference == SINGLE and columns is COLUMNS else ratio_text(ratio, columns[compared][0], reference.label))
-            out += f"  -> {variant.label}: {told}\n"
+            if variant != reference and ratio:
+                times, least, most = map(significant, (ratio.median, ratio.low, ratio.high))
+                told = (f"{times} times as many messages (rounds from {least} to {most})" if reference == SINGLE and columns is
+                        COLUMNS else ratio_text(ratio, columns[compared][0], reference.label))
+                out += f"  -> {variant.label}: {told}\n"
         out += "\n"
     return out + arrows(document["flatness"])
 

@@ -11,12 +11,14 @@ from ..experiment import Experiment, Plan, compared, matching
 from ..foreign import require_files
 from ..options import Parser, list_of, size_in
 from ..plan import Contender, Run, Settings, UsualRuns
+from ..published import PUBLISHED
 from ..redis_load import INLINE, PING, RedisPrograms, measure_redis_load
 from ..results import Combination, Document, Result, Sample, number, summarise
 from ..runner import Measure, Observer, await_listening, counted_server, load_command, run_load, server_command
 from ..table import Layout, aligned, arrows
 from ..text import grouped, significant
 from ..verdict import CPU, SPEED
+from .memlat import size_text
 
 ABOUT = "Compares short framed messages with and without a read cache, or the forms of redis-benchmark's PING"
 CLAIMS = "3.1 3.5 3.7 3.8 3.12"
@@ -24,23 +26,8 @@ OFF, WHOLE = 2, 64 * 1024               # bytes of a receive: a length prefix, t
 DEMANDED = {1: 1.0, 16: 0.25}           # messages in flight for each connection, and receives of a message at most
 MOST_CPU, MOST_BULK = 0.952, 1.1        # 5 % more requests for the same CPU; p50 of the array form over that of the inline form
 FORMS = {INLINE.name: "PING_INLINE", PING.name: "PING_MBULK"}
-PUBLISHED: dict[str, Any] = {
-    "clients": 1000, "messages_of_each": 1000, "requests_per_s": [102_785.49, 121_817.52], "mode_ms": [9, 7],
-    "PING_INLINE": [99_700.90, 100_200.40], "PING_MBULK": [89_445.44, 99_601.60], "rust": [96_153.85, 96_805.42]}
-FRAMES_PUBLISHED = (
-    'Published (moon, {clients:,} clients x {messages_of_each:,} x "Hello World"): {requests_per_s[0]:,.2f} requests/s without '
-    "a read cache,\n{requests_per_s[1]:,.2f} with it; most latencies from 9 to 10 ms, then from 7 to 8 ms.")
-PINGS_PUBLISHED = (
-    "Published (moon, 100 clients, 100,000 requests), without a read cache and with it: PING_INLINE {PING_INLINE[0]:,.2f} and\n"
-    "{PING_INLINE[1]:,.2f} requests/s, PING_MBULK {PING_MBULK[0]:,.2f} and {PING_MBULK[1]:,.2f}; in Rust {rust[0]:,.2f} and "
-    "{rust[1]:,.2f}.\nPING_MBULK without it: 81.97% <= 1.1 ms, all <= 7 ms; with it: 53.94% <= 0.5 ms, 99.92% <= 1.5 ms, all "
-    "<= 1.7 ms.")
 FRAMES = ("cache", "receives_per_request", SPEED, "spread", CPU, "p50_us", "p99_us", "mode_ms")
 PINGS = (SPEED, "spread", CPU, "p50_us", "p99_us", "max_us")
-
-
-def cache_text(size: int) -> str:
-    return "off" if size == OFF else f"{size // 1024} KiB" if size % 1024 == 0 else f"{size} B"
 
 
 def measure_frames(result: Result, s: Settings, run: Run) -> None:
@@ -98,12 +85,13 @@ def distributions(results: Sequence[Result]) -> list[dict[str, Any]]:
 
 def compose(document: Document) -> dict[str, Any]:
     frames = any(r["workload"] == "framed" for r in document.results)
-    return {"verdicts": (frame_verdicts if frames else ping_verdicts)(document.results), "published": PUBLISHED,
-            "distributions": distributions(document.results)}
+    verdicts = (frame_verdicts if frames else ping_verdicts)(document.results)
+    return {"verdicts": verdicts, "published": PUBLISHED["moon"]["figures"], "distributions": distributions(document.results)}
 
 
 FRAMES_LAYOUT = Layout(lambda row: FRAMES, lambda row: str(row.first["model"]), group=lambda row: row.first["pipeline"],
-                       texts=lambda row: {"cache": cache_text(row.first["receive_size"])})
+                       texts=lambda row: {"cache": "off" if row.first["receive_size"] == OFF else
+                                          size_text(row.first["receive_size"])})
 PINGS_LAYOUT = Layout(lambda row: PINGS, lambda row: f"{row.first['model']:<23}{FORMS[row.workload]}",
                       group=lambda row: 0, title=lambda rows: (
                           f"redis-benchmark: {grouped(rows[0].first['connections'])} connections"))
@@ -118,8 +106,8 @@ def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
         columns = [[title, *(f"{value:.2f}%" for value in side[title])] for title in FORMS.values()]
         out += f"  {side['model']}: latencies of at most\n" + aligned(
             list(zip(["", *(f"{at:g} ms" for at in side["milliseconds"])], *columns)), left=())
-    said = (FRAMES_PUBLISHED if frames else PINGS_PUBLISHED).format(**PUBLISHED)
-    return f"{out}{arrows(figures['verdicts'])}\n{said}\n{figures['noise']}\n"
+    said = PUBLISHED["moon"]["frames" if frames else "pings"]
+    return f"{out}{arrows(figures['verdicts'])}\nPublished: {said}\n{figures['noise']}\n"
 
 
 def options(parser: Parser, build: Build) -> None:

@@ -10,15 +10,15 @@ from typing import Any
 from .. import valgrind
 from ..build import Build, Workload
 from ..child import Child
-from ..demands import Verdict, at_most, demand
+from ..demands import Bound, Verdict, at_most, demand
 from ..errors import UsageError
-from ..experiment import Experiment, Plan
+from ..experiment import Experiment, Plan, matching
 from ..options import Parser, list_of, one_of
 from ..plan import Contender, Run, Settings, UsualRuns
 from ..redis_load import PING, PIPELINE, RedisPrograms, measure_redis_load
-from ..results import Combination, Document, Result, Sample, label_of, summarise
+from ..results import Combination, Document, Result, Sample, summarise
 from ..runner import PATIENCE_S, server_command
-from ..statistics import paired_ratio, ratio_json, ratio_text
+from ..statistics import ratio_text, ratios_to
 from ..table import Layout, noise, told_of
 from ..verdict import CPU, SPEED, cost_of
 
@@ -29,7 +29,6 @@ THREADED = ("blocking", "asio-shared", "asio-separate", "tokio-echo")  # only if
 MOST = {False: 1.25, True: 5.0}         # over the reference: CPU for a request, and counted instructions, of which it has few
 EPOLL, REDIS = Contender(peer="epoll"), Contender(peer="redis")
 
-Standing = tuple[Combination, Sample | None]  # a server, and its cost over the reference's in each round
 COUNTED = ("instructions_per_request", "ratio")
 COLUMNS = (CPU, "ratio", "range=its rounds", "syscalls_per_request", SPEED, "spread", "p50_us", "p99_us")
 
@@ -38,20 +37,15 @@ def reference_in(workload: str) -> Contender:
     return REDIS if workload.startswith("kv") else EPOLL
 
 
-def standings(results: Sequence[Result]) -> list[Standing]:
-    def ratio(row: Combination) -> Sample | None:
-        peer = reference_in(row.workload).peer
-        return None if row.first["peer"] == peer else paired_ratio(
-            results, row.workload, cost_of(row).key, lambda r: label_of(r) == row.label, lambda r: r["peer"] == peer)
-    return [(row, ratio(row)) for row in summarise(results)]
+def ratios_of(results: Sequence[Result]) -> dict[tuple[str, str], Sample | None]:
+    return ratios_to(lambda row: matching(peer=reference_in(row.workload).peer), results, lambda row: cost_of(row).key)
 
 
-def demands_on(standing: Sequence[Standing]) -> list[Verdict]:
-    """Ours with epoll and a callback, beside the reference."""
-    return [demand(f"{row.label} needs {ratio_text(ratio, cost_of(row).word, reference_in(row.workload).label)}", ratio,
-                   at_most(MOST[cost_of(row).counted]), metric=cost_of(row).key, workload=row.workload)
-            for row, ratio in standing if ratio and not row.is_peer and row.first["handler"] in ("callback", None)
-            and row.first["engine"] not in ("asio", "uring")]
+def needs(row: Combination, ratio: Sample, bound: Bound | None, **about: Any) -> Verdict:
+    """The cost of a server, beside the reference."""
+    cost = cost_of(row)
+    return demand(f"{row.label} needs {ratio_text(ratio, cost.word, reference_in(row.workload).label)}", ratio, bound,
+                  metric=cost.key, workload=row.workload, **about)
 
 
 LAYOUT = Layout(lambda row: COUNTED if cost_of(row).counted else COLUMNS, lambda row: row.label)
@@ -59,8 +53,7 @@ LAYOUT = Layout(lambda row: COUNTED if cost_of(row).counted else COLUMNS, lambda
 
 def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
     """A block for each workload: a line for each server, then the demands."""
-    ratios = {(row.workload, row.label): ratio for row, ratio in standings(figures["results"])}
-    return LAYOUT.text(summary, told_of(figures["demands"]), ratios) + noise(summary, figures)
+    return LAYOUT.text(summary, told_of(figures["demands"]), ratios_of(figures["results"])) + noise(summary, figures)
 
 
 def measure_instructions(result: Result, s: Settings, run: Run) -> None:
@@ -117,10 +110,15 @@ def options(parser: Parser, build: Build) -> None:
 
 
 def compose(document: Document) -> dict[str, Any]:
-    standing, about = standings(document.results), ("workload", "model", "engine", "handler", "peer")
-    ratios = [ratio_json({**{key: row.first[key] for key in about}, "reference": reference_in(row.workload).peer},
-                         cost_of(row).key, ratio) for row, ratio in standing if ratio]
-    return {"ratios": ratios, "demands": demands_on(standing)}
+    """Demanded is something of ours with epoll and a callback."""
+    ratios, demands, known = list[Verdict](), list[Verdict](), ratios_of(document.results)
+    for row in summarise(document.results):
+        if ratio := known[row.workload, row.label]:
+            about = {key: row.first[key] for key in ("model", "engine", "handler", "peer")}
+            ratios.append(needs(row, ratio, None, **about, reference=reference_in(row.workload).peer))
+            if not row.is_peer and about["handler"] in ("callback", None) and about["engine"] not in ("asio", "uring"):
+                demands.append(needs(row, ratio, at_most(MOST[cost_of(row).counted])))
+    return {"ratios": ratios, "demands": demands}
 
 
 def plan(arguments: argparse.Namespace, build: Build) -> list[Plan]:

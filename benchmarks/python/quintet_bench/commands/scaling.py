@@ -17,7 +17,7 @@ from ..published import PUBLISHED
 from ..redis_load import PING, RedisPrograms, measure_redis_load
 from ..results import Combination, Document, Result, Sample, summarise
 from ..runner import Measure, Observer, load_command, measure_load, run_load
-from ..statistics import paired_ratio
+from ..statistics import paired
 from ..table import Layout, arrows, published
 from ..text import joined, percent
 from ..verdict import CPU, SPEED
@@ -53,7 +53,7 @@ def efficiencies(results: Sequence[Result], apart: bool) -> list[Verdict]:
     for workload in dict.fromkeys(r["workload"] for r in results):
         for few, many in ((counts[0], count) for count in counts[1:]):
             metric, below, above = (SPEED, few, many) if apart and workload not in bound else (CPU, many, few)
-            ratio = paired_ratio(results, workload, metric, matching(loops=above), matching(loops=below))
+            ratio = paired(results, metric, matching(loops=above), matching(loops=below), workload)
             if not ratio:
                 continue
             share = Sample(tuple(value * few / many for value in ratio.values)) if metric == SPEED else ratio

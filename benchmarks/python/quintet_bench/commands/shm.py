@@ -4,7 +4,6 @@ import argparse
 import contextlib
 import dataclasses
 import os
-import re
 import socket
 import tempfile
 from collections.abc import Sequence
@@ -12,14 +11,14 @@ from typing import Any
 
 from ..build import Build, Workload
 from ..child import Child, probe
-from ..demands import Verdict, at_least, at_most, demand
+from ..demands import Verdict, at_least, at_most
 from ..errors import RunError
-from ..experiment import Experiment, Plan, compared, matching
+from ..experiment import Experiment, Plan, compared, matching, of_one
 from ..foreign import raise_file_limit, require_files
-from ..machine import cpu_text, read_text
+from ..machine import bytes_in, cpu_text, read_text
 from ..options import Parser, duration_in, list_of, number_in, one_of
 from ..plan import Contender, Run, Settings, UsualRuns, place
-from ..results import Combination, Document, Result, Sample
+from ..results import Combination, Document, Result
 from ..runner import Observer, await_listening, load_command, run_load, server_command
 from ..statistics import Filter
 from ..table import Layout, title_line, told_of
@@ -60,13 +59,8 @@ def measure_doorbell(result: Result, s: Settings, run: Run) -> None:
 def memory_of(pid: int) -> dict[str, int]:
     """Bytes by key of a result. The kernel's objects are those of the whole machine."""
     process, machine = read_text(f"/proc/{pid}/status"), read_text("/proc/meminfo")
-
-    def size(text: str, name: str) -> int:
-        found = re.search(rf"^{name}:\s*(\d+) kB$", text, re.MULTILINE)
-        if not found:
-            raise RunError(f"the kernel does not say {name}")
-        return int(found[1]) * 1024
-    return {key: size(process, name) for key, name in OF_PROCESS.items()} | {"slab_bytes_per_connection": size(machine, "Slab")}
+    return {key: bytes_in(process, name) for key, name in OF_PROCESS.items()} | {
+        "slab_bytes_per_connection": bytes_in(machine, "Slab")}
 
 
 def open_connection(transport: str, address: str, path: str) -> socket.socket:
@@ -133,12 +127,8 @@ def over(transport: str, spinning: bool = False) -> Filter:
 
 
 def latency_verdicts(results: Sequence[Result], work: str) -> list[Verdict]:
-    out = []
-    awake = [r["p50_us"] for r in results if r["workload"] == work and not r["error"] and over("shm", True)(r)]
-    if awake:
-        p50 = Sample(tuple(awake))
-        out.append(demand(f"shm, spinning: p50 of {significant(p50.median)} us", p50, at_most(MOST_P50_US), metric="p50_us",
-                          transport="shm", spinning=True))
+    out = of_one(results, work, "p50_us", over("shm", True), lambda p50: (
+        f"shm, spinning: p50 of {significant(p50.median)} us"), at_most(MOST_P50_US), transport="shm", spinning=True)
     out += compared(results, work, "p50_us", over("tcp"), over("shm", True), lambda ratio: (
         f"tcp, asleep: {significant(ratio.median)} times the p50 of shm, spinning"), at_least(LEAST_LEAD), transport="tcp",
         reference="shm, spinning")
@@ -158,13 +148,10 @@ def speed_verdicts(results: Sequence[Result], work: str) -> list[Verdict]:
     return out
 
 
-def memory_verdicts(results: Sequence[Result]) -> list[Verdict]:
-    found = [r["bytes_per_connection"] for r in results if r["workload"] == IDLE and not r["error"] and over("shm")(r)]
-    if not found:
-        return []
-    each = Sample(tuple(found))
-    return [demand(f"shm, idle: {grouped(each.median)} bytes of user space a connection, without its segment", each,
-                   at_most(MOST_IDLE_BYTES), metric="bytes_per_connection", transport="shm")]
+def memory_verdicts(results: Sequence[Result], work: str) -> list[Verdict]:
+    return of_one(results, work, "bytes_per_connection", over("shm"), lambda each: (
+        f"shm, idle: {grouped(each.median)} bytes of user space a connection, without its segment"), at_most(MOST_IDLE_BYTES),
+        transport="shm")
 
 
 def conclude(results: Sequence[Result]) -> dict[str, list[Verdict]]:
@@ -172,7 +159,7 @@ def conclude(results: Sequence[Result]) -> dict[str, list[Verdict]]:
     out = {}
     for work in dict.fromkeys(r["workload"] for r in results):
         single = any(r["connections"] == 1 for r in results if r["workload"] == work)
-        out[work] = (memory_verdicts(results) if work == IDLE else
+        out[work] = (memory_verdicts(results, work) if work == IDLE else
                      latency_verdicts(results, work) if single else speed_verdicts(results, work))
     return out
 
@@ -181,18 +168,14 @@ def compose(document: Document) -> dict[str, Any]:
     return {"verdicts": [{"workload": work} | one for work, some in conclude(document.results).items() for one in some]}
 
 
-def name_of(row: Combination) -> str:
-    return "eventfd, two threads" if row.first["peer"] else (
-        f"{row.first['transport']}{', spinning' if row.first['spin_us'] else ', asleep'}")
-
-
 def title_of(rows: Sequence[Combination]) -> str:
     model = next((row.first["model"] for row in rows if row.first["model"]), "")
     count = grouped(rows[0].first["connections"])
     return f"{f'{IDLE}: bytes of each of {count} connections' if rows[0].workload == IDLE else title_line(rows[0])}, {model}"
 
 
-LAYOUT = Layout(lambda row: MEMORY if row.workload == IDLE else LATENCY, name_of, title=title_of)
+LAYOUT = Layout(lambda row: MEMORY if row.workload == IDLE else LATENCY, title=title_of, name=lambda row: (
+    "eventfd, two threads" if row.is_peer else f"{row.first['transport']}, {'spinning' if row.first['spin_us'] else 'asleep'}"))
 
 
 def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
 """`quintet-bench study`: its options, then servers, table and JSON."""
-from __future__ import annotations
-
 import argparse
 from typing import Any
 

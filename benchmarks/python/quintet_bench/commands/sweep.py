@@ -3,8 +3,6 @@
 
 Two servers are apart at a value if the ranges of their rounds do not overlap and their medians differ by more than rounds
 usually move. Among the many pairs of points in a sweep, chance separates some in all their rounds, but not by more."""
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import statistics
@@ -22,7 +20,7 @@ from ..options import Parser, list_of, number_in, one_of, parse_duration, size_i
 from ..plan import Run, Settings, UsualRuns, contenders_of
 from ..results import Combination, Document, Result, Sample, combination_key, number, summarise
 from ..runner import Measure, measure_load
-from ..statistics import paired_ratio, ratio_json, ratio_text
+from ..statistics import paired, ratio_text
 from ..study.perf_tool import Window, per_request
 from ..table import Layout, cell, failure_remarks, placement_text
 from ..text import grouped, joined, micros, percent, significant
@@ -58,15 +56,6 @@ def peak(curve: Curve) -> float:
     return max(curve, key=lambda value: curve[value].median)
 
 
-def near_peak(curve: Curve) -> float:
-    """Returns the first value at which the median is near the peak."""
-    return next(value for value, point in curve.items() if point.median >= NEAR_PEAK * curve[peak(curve)].median)
-
-
-def _usual_spread(curves: Curves) -> float:
-    return statistics.median([point.spread for curve in curves.values() for point in curve.values()] or [0.0])
-
-
 def _apart(a: Point, b: Point, noise: float) -> bool:
     return not a.overlaps(b) and abs(a.median - b.median) > noise * min(a.median, b.median)
 
@@ -82,7 +71,7 @@ def _zeros(a: Curve, b: Curve, start: float, end: float) -> list[float]:
 def leads(curves: Curves) -> list[dict[str, Any]]:
     """Returns the leader from each place on, with the servers that are apart from it at no value of its stretch. The lead
     changes where a curve is apart from the leader and above it. A failed run does not end a lead."""
-    noise = _usual_spread(curves)
+    noise = statistics.median([point.spread for curve in curves.values() for point in curve.values()] or [0.0])
     out: list[dict[str, Any]] = []
     since: list[float] = []             # the measured values at which the leaders took the lead
     for value in sorted({value for curve in curves.values() for value in curve}):
@@ -134,6 +123,7 @@ def shape(curve: Curve) -> list[dict[str, Any]]:
 
 
 BAR_WIDTH = 24
+UNITS = {"connections": "connections", "message_bytes": "B", "pipeline": "in flight for each"}
 MEGABYTES, CLIENT_CPU, MIGRATIONS = "mb_per_s", "client_cpu_us_per_request", "migrations_per_request"
 COSTS = ((CPU, "server CPU", micros), (CLIENT_CPU, "client CPU", micros), (MIGRATIONS, "migrations", significant))
 
@@ -241,7 +231,7 @@ def find_pairs(axis: Axis, summary: Sequence[Combination], results: Sequence[Res
     for key, other in rows.items():
         usual_key = combination_key(other.first | usual)
         one, another = ((lambda r, key=key: combination_key(r) == key) for key in (usual_key, key))
-        if usual_key in rows and usual_key != key and (ratio := paired_ratio(results, other.workload, SPEED, one, another)):
+        if usual_key in rows and usual_key != key and (ratio := paired(results, SPEED, one, another, other.workload)):
             out.append(Pair(rows[usual_key], other, ratio))
     return out
 
@@ -286,25 +276,19 @@ def conclude(axis: Axis, summary: Sequence[Combination], results: Sequence[Resul
         said += [f"{part['server']}, {part['sentence']}" for part in shapes]
     elif axis.name != "handler-us":     # throughput is expected to rise with the values, up to a peak
         form, unit = (significant, "MB/s") if axis.figure == MEGABYTES else (grouped, "requests/s")
-        said += [f"{label} has {percent(NEAR_PEAK)} of its peak ({form(curve[peak(curve)].median)} {unit}) from "
-                 f"{axis.measured(near_peak(curve))} on." for label, curve in curves.items()]
+        for label, curve in curves.items():
+            most = curve[peak(curve)].median
+            near = next(value for value, point in curve.items() if point.median >= NEAR_PEAK * most)
+            said.append(f"{label} has {percent(NEAR_PEAK)} of its peak ({form(most)} {unit}) from {axis.measured(near)} on.")
     said += [_lead_sentence(axis, leading)] if leading else []
     if pairs := find_pairs(axis, summary, results):
-        out["ratios"] = [ratio_json({"server": usual.label, "reference": other.label, axis.field: other.first[axis.field]},
-                                    SPEED, ratio) for usual, other, ratio in pairs]
-        said += [_pair_sentence(axis, pair) for pair in pairs]
+        out["ratios"] = [demand(_pair_sentence(axis, pair), pair.ratio, None, metric=SPEED, server=pair.usual.label,
+                                reference=pair.other.label, **{axis.field: pair.other.first[axis.field]}) for pair in pairs]
+        said += [ratio["sentence"] for ratio in out["ratios"]]
         said += _client_threads_sentences(pairs) if axis.name == "client-threads" else []
     if any(len(point.values) < 2 for curve in curves.values() for point in curve.values()):
         said.append("All this in a single round; more rounds would show what of it holds.")
     return out | {"verdicts": said}
-
-
-def _heading(axis: Axis, row: Combination) -> str:
-    """The settings that all points share: "echo: 8 B, 1 in flight for each (server on CPU 1, client on CPU 0)"."""
-    units = {"connections": "connections", "message_bytes": "B", "pipeline": "in flight for each"}
-    shared = [f"{grouped(row.first[key])} {unit}" for key, unit in units.items() if key != axis.field and row.first[key]]
-    name = row.workload.partition(":")[0] if axis.name == "handler-us" else row.workload
-    return f"{name}: {', '.join(shared)}{placement_text(row.first)}\n"
 
 
 def compose(document: Document) -> dict[str, Any]:
@@ -312,8 +296,11 @@ def compose(document: Document) -> dict[str, Any]:
 
 
 def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
-    """A block for each server, with a line and a bar for each value, then the conclusions."""
-    axis = AXES[figures["settings"]["axis"]]
+    """The settings that all points share, a block for each server, with a line and a bar for each value, then the
+    conclusions."""
+    axis, first = AXES[figures["settings"]["axis"]], summary[0].first
+    shared = [f"{grouped(first[key])} {unit}" for key, unit in UNITS.items() if key != axis.field and first[key]]
+    name = first["workload"].partition(":")[0] if axis.name == "handler-us" else first["workload"]
     published, most = has_published(axis, summary), max(row.median(axis.figure) or 0 for row in summary)
     columns = (SPEED, "spread", *[MEGABYTES] * (axis.figure == MEGABYTES), CPU,
                *[CLIENT_CPU] * bool(figures.get("ratios")), "p50_us", "p99_us", "failed", *["published"] * published, "bar=")
@@ -325,7 +312,7 @@ def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
                 "published": grouped(PUBLISHED[row.first[axis.field]]) if row.first[axis.field] in PUBLISHED else ""}
     layout = Layout(lambda row: columns, lambda row: f"{axis.text(row.first[axis.field]):>14}", lambda row: row.label,
                     title=lambda rows: f"\n{rows[0].label}", texts=texts, after=failure_remarks, head=f"{axis.name:>14}")
-    out = _heading(axis, summary[0]) + layout.text(summary)
+    out = f"{name}: {', '.join(shared)}{placement_text(first)}\n{layout.text(summary)}"
     if any(row.client_bound for row in summary):
         out += "\n  * the client was the bottleneck: the server could do more"
     if published:

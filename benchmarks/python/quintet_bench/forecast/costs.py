@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ..report.figures import MODELS
 from ..results import number
 
-MODELS = THREAD_PER_CONNECTION, SINGLE_REACTOR, REACTOR_POOL, LOOP_PER_THREAD, LOOP_PER_THREAD_POOL = (
-    "thread_per_connection", "single_reactor", "reactor_pool", "loop_per_thread", "loop_per_thread_pool")
+THREAD_PER_CONNECTION, SINGLE_REACTOR, REACTOR_POOL, LOOP_PER_THREAD, LOOP_PER_THREAD_POOL = MODELS
 FEW, MANY = 100, 1000                   # connections per core at which a request's cost is fitted
 PROBE, FITTED, ASSUMED = "measured here, by itself", "fitted to runs measured here", "assumed"
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
 """Measures runs, fits costs to some, simulates all, then machines that cannot be measured here: as JSON and as a table."""
-from __future__ import annotations
-
 import dataclasses
 import glob
 import itertools
@@ -228,14 +226,6 @@ def _held_out_text(runs: list[Row], summaries: dict[str, Any]) -> str:
     return out + disturbed * any(row["disturbed"] for row in runs)
 
 
-def _forecast_text(handler: float, rows: list[Row]) -> str:
-    work = f"cpu:{micros(handler)}" if handler else "echo"
-    cells = ((f"forecast {row['model']:<22}{title}", str(row["cores"]), form(row[key]))
-             for row in rows for key, _, title, form in FIGURES[:2])
-    return (f"\nFORECAST, not measured: {work}, {grouped(rows[0]['connections'])} connections, a client that needs none of "
-            f"these cores\n{crossed('cores', cells)}")
-
-
 def _strategies_text(strategies: list[dict[str, Any]]) -> str:
     cores = list(strategies[0]["by_cores"])
     rows = [[f"predicted {row['strategy']}", *(grouped(speed) for speed in row["by_cores"].values()),
@@ -258,6 +248,9 @@ def table(f: dict[str, Any]) -> str:
     out += "".join(f"  -> {one['sentence']}\n" for one in f["verdicts"]) + (f["noise"] + "\n" if f["summary"] else "")
     if status_of(f["verdicts"]) == NOT_MET:
         out += "No forecast: the simulation is wrong here already, for the runs above that it can be compared with.\n"
-    for handler, rows in itertools.groupby(f["forecast"], lambda row: row["handler_us"]):
-        out += _forecast_text(handler, list(rows))
+    for handler, (first, *rows) in itertools.groupby(f["forecast"], lambda row: row["handler_us"]):
+        cells = ((f"forecast {row['model']:<22}{title}", str(row["cores"]), form(row[key]))
+                 for row in (first, *rows) for key, _, title, form in FIGURES[:2])
+        out += (f"\nFORECAST, not measured: {f'cpu:{micros(handler)}' if handler else 'echo'}, {grouped(first['connections'])} "
+                f"connections, a client that needs none of these cores\n{crossed('cores', cells)}")
     return out + "".join(map(_shape_text, f["shapes"]))

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
 """Simulates the threads of one of the five models, and of its client, under a closed loop of connections."""
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

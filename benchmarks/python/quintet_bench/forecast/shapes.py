@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
 """Three published curves over cores, and simulations of the same structures."""
-from __future__ import annotations
-
 import heapq
 from collections.abc import Mapping
 from typing import Any

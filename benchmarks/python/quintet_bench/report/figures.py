@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
 """What the templates and the tables of the documentation show: numbers, and rows of a summary."""
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -193,10 +193,9 @@ class Innocent:
         """Waits for the last reply, at most for the bound."""
         self._ends = True
         self.thread.join()
-        found.tell("answered", "requests of the innocent client that were answered", len(self.answered_s))
-        label = f"its requests without a right reply within {self._s.bound * 1000:.0f} ms"
-        found.tell("unanswered", label, len(self.errors), exactly=0)
-        found.tell("worst_ms", "its longest wait for an answer", 1000 * max(self.answered_s, default=math.nan), "ms")
+        found.tell("answered", len(self.answered_s))
+        found.tell("unanswered", len(self.errors), exactly=0)
+        found.tell("worst_ms", 1000 * max(self.answered_s, default=math.nan))
         found.remarks += [f"the innocent client: {error}" for error in self.errors[:1]]
 
 
@@ -226,9 +225,6 @@ def perform(attack: Attack, s: argparse.Namespace, peers: int) -> Findings:
         found.failure = f"the peers: {error}"
     innocent.finish(found)  # the peers stay until it has its last reply
     hostile.reset()
-    found.tell("visits", "connections that the hostile peers have begun", hostile.fates.total())
-    found.tell("refused", "of them refused", hostile.fates["refused"])
-    found.tell("closed", "of them closed by the server", hostile.fates["closed"])
-    found.tell("recovery_ms", "time from the end of the attack until a new client is answered", recovery_ms(s), "ms",
-               at_most=(RECOVERY_S + s.bound) * 1000)
+    found.note(visits=hostile.fates.total(), refused=hostile.fates["refused"], closed=hostile.fates["closed"])
+    found.tell("recovery_ms", recovery_ms(s), at_most=(RECOVERY_S + s.bound) * 1000)
     return found

@@ -5,6 +5,8 @@ from typing import Any
 
 from ..results import number
 
+UNITS = {"us": "us", "ms": "ms", "mib": "MiB", "bytes": "B", "percent": "%"}    # by the last word of a key
+
 
 def number_text(value: float) -> str:
     """As many digits as a reader can use: 12,345; 0.0123; 1.25."""
@@ -22,11 +24,13 @@ class Findings:
         self.failure: str | None = None     # why the run could not be finished
         self._lines: list[str] = []
 
-    def tell(self, key: str, label: str, value: float, unit: str = "", *, at_most: float | None = None,
-             exactly: float | None = None, noise: str = "") -> None:
+    def tell(self, key: str, value: float, *, at_most: float | None = None, exactly: float | None = None,
+             noise: str = "") -> None:
         """A value of NaN could not be measured, and meets no demand. `noise`: why a value above its bound proves nothing."""
         self.figures[key] = number(value, isinstance(value, int))
-        line = f"{label:<56} {f'{number_text(value)} {unit}'.rstrip():>14}"
+        name, _, last = key.rpartition("_")
+        label, unit = (name, f" {UNITS[last]}") if last in UNITS else (key, "")
+        line = f"{label.replace('_', ' '):<24} {number_text(value) + unit:>14}"
         word, bound = ("must be", exactly) if at_most is None else ("at most", at_most)
         if bound is not None:
             met: bool | None = value == bound if at_most is None else value <= bound
@@ -36,6 +40,11 @@ class Findings:
             self.demands[key] = {"demand": f"{word} {number_text(bound)}", "met": met}
             line += f"  ({word} {number_text(bound)})" + {True: "", None: "  too noisy to say", False: "  FAILED"}[met]
         self._lines.append(line)
+
+    def note(self, **figures: float) -> None:
+        """Figures of which nothing is demanded."""
+        for key, value in figures.items():
+            self.tell(key, value)
 
     @property
     def passed(self) -> bool:

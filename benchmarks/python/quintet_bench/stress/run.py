@@ -17,7 +17,7 @@ from typing import Any
 from ..child import Child
 from ..errors import RunError
 from ..foreign import sample, spent_between
-from ..machine import read_text
+from ..machine import bytes_in, read_text
 from ..progress import CLEAR_LINE
 from ..text import percent
 from ..verdict import BEARABLE
@@ -140,20 +140,6 @@ class Run:
                            f"{self.s.memory >> 20} MiB of its memory group")
         raise RunError(f"the server {self.server.ending()}")
 
-    def _foreign(self) -> float:
-        """The share of the CPUs that other programs used. They delay the good client, sometimes in one kind of company only."""
-        spent, ours_s = spent_between(self._begun, sample(self.server.pid)), sum(os.times()[:4]) - self._ours_s
-        share = (spent["busy_s"] - spent["cpu_s"] - ours_s) / spent["wall_s"] / (os.cpu_count() or 1)
-        return min(1.0, max(0.0, float(share)))
-
-    def _stop(self) -> dict[str, Any]:
-        self.server.kill(signal.SIGTERM)
-        deadline = time.monotonic() + 2
-        counters = "".join(iter(lambda: self.server.line(deadline) or "", ""))
-        self.server.wait(deadline)
-        self.check()
-        return dict(json.loads(counters))
-
     def tasks(self) -> list[str]:
         self.check()
         return [f"/proc/{self.server.pid}/task/{task}" for task in os.listdir(f"/proc/{self.server.pid}/task")]
@@ -169,10 +155,7 @@ class Run:
 
     def memory(self, file: str = "smaps_rollup", name: str = "Rss") -> int:
         """In bytes. Those of smaps_rollup are exact, while status and statm lag by some pages."""
-        found = re.search(rf"^{name}:\s+(\d+) kB", read_text(f"/proc/{self.server.pid}/{file}"), re.MULTILINE)
-        if not found:
-            raise RunError(f"the kernel does not report {name}")
-        return 1024 * int(found[1])
+        return bytes_in(read_text(f"/proc/{self.server.pid}/{file}"), name)
 
     def busiest(self, action: Callable[[], object]) -> float:
         """Returns the part of a CPU, in percent, that the busiest thread used during the action."""
@@ -228,16 +211,23 @@ class Run:
         self.found.rounds = [{which: {key: r[key] for key in OF_ROUNDS} for which, r in zip(("alone", "beside"), both)}
                              for both in zip(alone, beside)]
         failed = [result for result in alone + beside if result["failed"]]
-        tell("good_failed", "requests of the good client that were not answered", sum(r["failed"] for r in failed), exactly=0)
-        tell("good_answered", "requests of the good client that were answered", sum(r["requests"] for r in alone + beside))
-        for key, label, results in (("idle_us", "without the peers", alone), ("us", "beside the peers", beside)):
+        tell("good_failed", sum(r["failed"] for r in failed), exactly=0)
+        tell("good_answered", sum(r["requests"] for r in alone + beside))
+        for key, results in (("idle_us", alone), ("us", beside)):
             for name in ("p50", "p99"):
-                tell(f"good_{name}_{key}", f"its {name} {label}", median([r[f"{name}_us"] for r in results]), "us")
-        tell("good_max_us", "its worst beside the peers", max((r["max_us"] or 0 for r in beside), default=math.nan), "us")
-        foreign = self._foreign()
+                tell(f"good_{name}_{key}", median([r[f"{name}_us"] for r in results]))
+        tell("good_max_us", max((r["max_us"] or 0 for r in beside), default=math.nan))
+        spent, ours_s = spent_between(self._begun, sample(self.server.pid)), sum(os.times()[:4]) - self._ours_s
+        # Other programs delay the good client, sometimes in one kind of company only.
+        foreign = min(1.0, max(0.0, (spent["busy_s"] - spent["cpu_s"] - ours_s) / spent["wall_s"] / (os.cpu_count() or 1)))
         p99s = [(a["p99_us"], b["p99_us"]) for a, b in zip(alone, beside) if a["p99_us"] and b["p99_us"]]
-        tell("p99_ratio", "its p99 beside / p99 without, median of the rounds", median([b / a for a, b in p99s]),
-             at_most=most_ratio, noise=noise_of(p99s, foreign, most_ratio or math.inf))
-        tell("foreign_cpu_percent", "CPU of the machine that other programs used", round(100 * foreign), "%")
+        tell("p99_ratio", median([b / a for a, b in p99s]), at_most=most_ratio,
+             noise=noise_of(p99s, foreign, most_ratio or math.inf))
+        tell("foreign_cpu_percent", round(100 * foreign))
         self.found.remarks += [f"the good client: {result['first_failure']}" for result in failed[:1]]
-        return self._stop()
+        self.server.kill(signal.SIGTERM)
+        deadline = time.monotonic() + 2
+        counters = "".join(iter(lambda: self.server.line(deadline) or "", ""))
+        self.server.wait(deadline)
+        self.check()
+        return dict(json.loads(counters))

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, NoReturn
 
 from ..errors import RunError
 from ..machine import read_text
-from ..text import grouped, memory_forecast
-from .findings import Findings, number_text
+from ..text import grouped, significant
+from .findings import Findings
 from .peers import Peer, Peers, crowd, decided, open_socket
 from .run import Run, memory_group, no_tcp_memory, read_tcp_memory, window_probes
 
@@ -21,72 +21,56 @@ SERVER_FILES = 256
 GOOD_CONNECTIONS, ACTIVE_BESIDE_IDLE = 4, 100
 OVERLOADING = "cpu:2ms"
 NETSTAT = "/proc/net/netstat"
-
-
-def open_and_reset(run: Run) -> float:
-    """Every other connection sends a request, so that the server meets resets before, in and after a reply."""
-    start = time.monotonic()
-    for number in range(run.peers):
-        with open_socket(run.target, number, 0) as sock:  # connects at once, unless the backlog is full
-            sock.connect(run.target.address)
-            if number % 2:
-                Peer(sock, number).ask()
-        if number % 50_000 == 49_999:
-            run.progress(f"{grouped(number + 1)} of {grouped(run.peers)} connections reset")
-    return time.monotonic() - start
+ASK_FOR_64_MIB = struct.pack(">II56x", 0xfffffffe, 64 << 20)
 
 
 def resets(run: Run) -> None:
-    """Passes if the server has as many descriptors as before, and serves new clients."""
+    """Passes if the server has as many descriptors as before, and serves new clients. Every other connection sends a request,
+    so that the server meets resets before, in and after a reply."""
     tell = run.found.tell
     for beside in run.rounds(GOOD_CONNECTIONS, 1000, number=1):
         before, memory_before = run.descriptors_before, run.memory()
         with beside:
-            seconds = open_and_reset(run)
+            begun = time.monotonic()
+            for number in range(run.peers):
+                with open_socket(run.target, number, 0) as sock:  # connects at once, unless the backlog is full
+                    sock.connect(run.target.address)
+                    if number % 2:
+                        Peer(sock, number).ask()
+                if number % 50_000 == 49_999:
+                    run.progress(f"{grouped(number + 1)} of {grouped(run.peers)} connections reset")
+            seconds = time.monotonic() - begun
         start = time.monotonic()
     after, settled_ms = run.settled(before), (time.monotonic() - start) * 1000
     peers = Peers(run.target, range(100))
     peers.open()
     served = peers.listen(10, decided)["answered"]
     peers.reset()
-    tell("resets", "connections opened and reset", run.peers)
-    tell("resets_per_s", "of them in a second", run.peers / seconds)
-    tell("descriptors_before", "open descriptors of the server before", before)
-    tell("descriptors_after", "open descriptors of the server after", after, exactly=before)
-    tell("settled_after_ms", "time until no more were open", settled_ms, "ms")
-    tell("served_after", "of the next 100 clients were served", served, exactly=100)
-    tell("rss_growth_mib", "growth of the server's memory", (run.memory() - memory_before) / 2**20, "MiB")
-    tell("refused", "connections refused (model 1: no more threads)", run.finish()["refused"])
-
-
-def write_slowly(run: Run) -> list[float]:
-    """Each peer sends a byte a second until the server closes it. Returns their overruns, as parts of the deadline, which
-    begins with the first byte."""
-    writers, deadline = Peers(run.target, range(run.peers), lambda peer: peer.send(b"x"), interval_s=1), run.s.deadline
-    peers = []
-    for number in range(run.peers):  # evenly over the second
-        peers.append(writers.begin(number))
-        writers.listen(1 / run.peers)
-    writers.listen(2 * deadline + 1, decided)
-    writers.reset()
-    return [(peer.ended_at - peer.connected_at) / deadline - 1 for peer in peers if peer.fate == "closed"]
+    run.found.note(resets=run.peers, resets_per_s=run.peers / seconds, descriptors_before=before)
+    tell("descriptors_after", after, exactly=before)
+    tell("settled_after_ms", settled_ms)
+    tell("served_after", served, exactly=100)
+    tell("rss_growth_mib", (run.memory() - memory_before) / 2**20)
+    tell("refused", run.finish()["refused"])
 
 
 def slow_writers(run: Run) -> None:
-    """Passes if the server closes each of them at its deadline, and the good client's p99 at most doubles."""
+    """Passes if the server closes each of them at its deadline, and the good client's p99 at most doubles. An overrun is a part
+    of the deadline, which begins with the first byte."""
     tell, deadline, overruns = run.found.tell, run.s.deadline, list[float]()
     for beside in run.rounds(8, 1000):
         with beside:
-            overruns += write_slowly(run)
-    tell("closed", "slow writers that the server has closed", len(overruns), exactly=run.peers * run.s.rounds)
-    tell("closed_too_early", "of them more than 10 % before their deadline", sum(o < -0.1 for o in overruns), exactly=0)
-    tell("worst_overrun_percent", f"worst overrun of the deadline of {number_text(deadline)} s",
-         100 * max(overruns, default=-1), "%", at_most=10)
+            writers, peers = Peers(run.target, range(run.peers), lambda peer: peer.send(b"x"), interval_s=1), list[Peer]()
+            for number in range(run.peers):  # evenly over the second
+                peers.append(writers.begin(number))
+                writers.listen(1 / run.peers)
+            writers.listen(2 * deadline + 1, decided)
+            writers.reset()
+            overruns += [(peer.ended_at - peer.connected_at) / deadline - 1 for peer in peers if peer.fate == "closed"]
+    tell("closed", len(overruns), exactly=run.peers * run.s.rounds)
+    tell("closed_too_early", sum(overrun < -0.1 for overrun in overruns), exactly=0)
+    tell("worst_overrun_percent", 100 * max(overruns, default=-1), at_most=10)
     run.finish(2)
-
-
-def ask_for_64_mib(peer: Peer) -> bool:
-    return peer.send(struct.pack(">II56x", 0xfffffffe, 64 << 20))
 
 
 def non_readers(run: Run) -> None:
@@ -94,19 +78,17 @@ def non_readers(run: Run) -> None:
     tell, closed, probes, bound = run.found.tell, 0, window_probes(read_text(NETSTAT)), run.s.memory / 2**20
     for beside in run.rounds(8, 1000):
         with beside:
-            peers = Peers(run.target, range(run.peers), ask_for_64_mib, reads=False)
+            peers = Peers(run.target, range(run.peers), lambda peer: peer.send(ASK_FOR_64_MIB), reads=False)
             peers.open()
             closed += peers.listen(run.window_s)["closed"]
             peers.reset()
-    tell("peak_rss_mib", "most memory of the server's process", run.memory("status", "VmHWM") / 2**20, "MiB", at_most=bound)
+    tell("peak_rss_mib", run.memory("status", "VmHWM") / 2**20, at_most=bound)
     if run.group:
         text = read_text(f"{run.group}/memory.peak") or read_text(f"{run.group}/memory.max_usage_in_bytes")
-        tell("peak_group_mib", "most memory of its group", int(text or 0) / 2**20, "MiB", at_most=bound)
+        tell("peak_group_mib", int(text or 0) / 2**20, at_most=bound)
     else:
         run.found.remarks.append("without a memory group: this user cannot create one under /sys/fs/cgroup")
-    tell("asked", "times that 64 MiB were asked for", run.peers * run.s.rounds)
-    tell("closed", "of these peers the server has closed (max_output_total)", closed)
-    tell("window_probes", "times that the kernel asked a peer whether it has room", window_probes(read_text(NETSTAT)) - probes)
+    run.found.note(asked=run.peers * run.s.rounds, closed=closed, window_probes=window_probes(read_text(NETSTAT)) - probes)
     run.finish(2)
 
 
@@ -128,18 +110,16 @@ def idle(run: Run) -> None:
                 growth, kernel = (after - before) / each, (kernel_after - kernel_before) / each
             every.update(fates)
     refused, total = run.finish()["refused"], run.peers * run.s.rounds
-    tell("idle", f"idle connections at a time, opened {run.s.rounds} times", run.peers)
-    tell("active", "active connections beside them", ACTIVE_BESIDE_IDLE)
-    tell("idle_answered", "of all these were answered, and stayed open", every["answered"], exactly=total - refused)
-    tell("idle_refused", "were refused, and told so at once by a close", every["closed"],
-         exactly=refused if run.model == "thread_per_connection" else 0)
-    tell("idle_unanswered", "were neither answered nor refused", every["waiting"] + every["wrong"], exactly=0)
-    tell("rss_per_idle_bytes", "memory of the server for each idle connection", growth, "B")
-    tell("kernel_per_idle_bytes", "kernel memory for each idle connection, one end of two", kernel / 2, "B")
+    run.found.note(idle=run.peers, active=ACTIVE_BESIDE_IDLE)
+    tell("idle_answered", every["answered"], exactly=total - refused)   # and stayed open
+    tell("idle_refused", every["closed"], exactly=refused if run.model == "thread_per_connection" else 0)
+    tell("idle_unanswered", every["waiting"] + every["wrong"], exactly=0)
+    run.found.note(rss_per_idle_bytes=growth, kernel_per_idle_bytes=kernel / 2)     # of one end of two
     if math.isnan(kernel):
         run.found.remarks.append(f"kernel memory for each idle connection: not readable ({no_tcp_memory()})")
     run.found.remarks.append(f"refused at the limit of threads (--max-threads): it had {grouped(threads)}" if refused else
-                             f"{memory_forecast(growth)}; the kernel's own on top")
+                             f"2 million connections: {significant(2e6 * growth / 1e9)} GB; published by libatbus: 8 GB; the "
+                             "kernel's own on top")
 
 
 def exceed_limit(run: Run, places: int, count: int, most_delay_ms: float | None = None) -> None:
@@ -163,16 +143,14 @@ def exceed_limit(run: Run, places: int, count: int, most_delay_ms: float | None 
         peers.leave()
         every.update(peers.fates)
         peers.reset()
-    rounds, failed = run.s.rounds, ("refused", "closed", "wrong")
-    tell("served_at_limit", "peers served while all places were taken", at_limit["answered"], exactly=rounds * places)
-    waiting = at_limit["waiting"] + at_limit["connecting"]
-    tell("waiting", "peers that waited meanwhile", waiting, exactly=rounds * (count - places))
-    tell("accepting_cpu_percent", "CPU of the busiest thread meanwhile", cpu, "%", at_most=5)
-    tell("served_afterwards", "peers served once others had left", every["left"], exactly=rounds * count)
-    tell("accepted_after_ms", "the last of them after", delay_ms, "ms", at_most=most_delay_ms)
-    tell("failed", "peers refused, closed by the server, or answered falsely", sum(every[fate] for fate in failed), exactly=0)
-    tell("closed", "of them closed by the server", every["closed"])
-    tell("wrong", "of them answered falsely", every["wrong"])
+    rounds = run.s.rounds
+    tell("served_at_limit", at_limit["answered"], exactly=rounds * places)
+    tell("waiting", at_limit["waiting"] + at_limit["connecting"], exactly=rounds * (count - places))
+    tell("accepting_cpu_percent", cpu, at_most=5)
+    tell("served_afterwards", every["left"], exactly=rounds * count)
+    tell("accepted_after_ms", delay_ms, at_most=most_delay_ms)
+    tell("failed", sum(every[fate] for fate in ("refused", "closed", "wrong")), exactly=0)
+    run.found.note(closed=every["closed"], wrong=every["wrong"])
     run.finish()
 
 
@@ -198,13 +176,10 @@ def overload(run: Run) -> None:
             measuring()
             run.wait(run.window_s)
     requests, shed, over_1s, failed = (sum(r[key] for r in results) for key in ("requests", "shed", "over_1s", "failed"))
-    tell("overloading", "connections, each with a request of 2 ms of computing all the time", run.peers)
-    tell("served", "requests served", requests)
-    tell("shed", "requests answered at once by the server's being overloaded", shed)
-    tell("served_p99_ms", "p99 of those served", max((r["p99_us"] or 0) / 1000 for r in results), "ms")
-    tell("over_1s", "answers of either kind that took longer than a second", over_1s,
-         exactly=0 if run.model.endswith("_pool") else None)
-    tell("lost", "requests without an answer", failed, exactly=0)
+    run.found.note(overloading=run.peers, served=requests, shed=shed)
+    tell("served_p99_ms", max((r["p99_us"] or 0) / 1000 for r in results))
+    tell("over_1s", over_1s, exactly=0 if run.model.endswith("_pool") else None)    # of those served, and of those shed
+    tell("lost", failed, exactly=0)
     run.found.remarks += [f"the first of them: {r['first_failure']}" for r in results if r["failed"]][:1]
 
 

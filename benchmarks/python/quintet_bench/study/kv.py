@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
 """A load that misses: the example `kv`, with keys and values that take 4 times the last-level cache, under GETs of them."""
-from __future__ import annotations
-
 import contextlib
 import os
 import time
@@ -35,13 +33,6 @@ def _commands(command: bytes, keys: np.ndarray) -> bytes:
     return out.tobytes()
 
 
-def _store(address: str, count: int) -> None:
-    with contextlib.ExitStack() as ends:
-        connection = valgrind.connect(address, 1, ends)
-        for keys in np.array_split(np.arange(count), count // 1000 + 1):
-            valgrind.exchange(connection, [_commands(SET, keys)], b"+OK\r\n" * len(keys))
-
-
 class KvLoad:
     def __init__(self, program: str, cache_bytes: int) -> None:
         self._program, self._bytes, self._count = program, 4 * cache_bytes, 4 * cache_bytes // ENTRY_BYTES
@@ -55,7 +46,10 @@ class KvLoad:
         with contextlib.ExitStack() as ends:
             server = ends.enter_context(Child("kv", pinned(about["server_cpus"], prefix + command)))
             address = server.await_line(f"kv: {about['model']}, ", time.monotonic() + 60)
-            _store(address, self._count)
+            with contextlib.ExitStack() as stored:
+                connections = valgrind.connect(address, 1, stored)
+                for keys in np.array_split(np.arange(self._count), self._count // 1000 + 1):
+                    valgrind.exchange(connections, [_commands(SET, keys)], b"+OK\r\n" * len(keys))
             # Only now, because kv closes connections that do not send their first byte soon.
             connections = valgrind.connect(address, run.work.connections, ends)
             random, popularity = np.random.default_rng(1), np.cumsum(np.arange(1.0, self._count + 1) ** -SKEW[run.work.name])

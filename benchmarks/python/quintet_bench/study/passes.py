@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
 """Rounds of each server under load, then a run of its own for each tool that would disturb them."""
-from __future__ import annotations
-
 import dataclasses
 import functools
 import glob

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
 """What perf and /proc tell about a measured server: whether perf works here, the measured window, and perf's reports."""
-from __future__ import annotations
-
 import contextlib
 import os
 import re

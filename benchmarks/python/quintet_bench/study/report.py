@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
 """A study as text and JSON. A subject, what is known of one server, is a dict with the keys of the JSON."""
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Sequence
@@ -102,21 +100,19 @@ def caches_grid(subjects: list[Subject]) -> list[list[str]]:
     return rows if ours else []
 
 
-def _caches_text(subjects: list[Subject]) -> str:
-    rows, told = caches_grid(subjects), [change["sentence"] for change in changes(subjects)]
-    published = _moves("the miss rate", [p["rate"] for p in PUBLISHED], rate_text)
-    told += [f"Published, from a thread for each connection to reactors on Asio: {published}."] if told else []
-    return "\n" + aligned(rows, left=(0, 7)) + "".join(f"  {sentence}\n" for sentence in told) if rows else ""
-
-
 def _block(title: str, rows: list[list[str]], left: tuple[int, ...]) -> str:
-    return f"\n  {title}\n{aligned(rows, left)}" if rows else ""
+    """A table under a line with its title, if it has one."""
+    return "\n" + f"  {title}\n" * bool(title) + aligned(rows, left) if rows else ""
 
 
 def study_table(document: Document, subjects: list[Subject], not_measured: list[str]) -> str:
     """`subjects`: as the file has them."""
     out = "".join(f"{shape_text(first)}{placement_text(first)}\n" for first in document.results[:1])
-    out += aligned(figures_grid(subjects), left=(0, len(subjects) + 1)) + _caches_text(subjects)
+    out += aligned(figures_grid(subjects), left=(0, len(subjects) + 1))
+    out += _block("", caches_grid(subjects), left=(0, 7)) + "".join(f"  {one['sentence']}\n" for one in changes(subjects))
+    if changes(subjects):
+        published = _moves("the miss rate", [one["rate"] for one in PUBLISHED], rate_text)
+        out += f"  Published, from a thread for each connection to reactors on Asio: {published}.\n"
     for s in subjects:
         out += _block(f"{s['server']}: where its CPU time goes (perf record -e cpu-clock, in a run of its own)", [
             [f"{f['share'] * 100:.1f} %", f["symbol"][:70], "kernel" if f["in_kernel"] else f["object"]]
