@@ -21,6 +21,7 @@ struct bus_traffic {
   count_range sizes{8, 128};
   bool merging = true;  ///< false: one message for each target in a turn of the loop, so that it has a write of its own
   std::uint64_t seed = 1;
+  std::size_t static_output = 0;  ///< bytes of send buffers that each process's loop makes at its start
 };
 
 /// The peers of one node. Ids begin at 1, in the order of the boards.

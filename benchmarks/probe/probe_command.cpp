@@ -228,6 +228,8 @@ void add_probe(CLI::App& app) {
   add_parsed(bus, "--senders", o->bus.senders, number_in(1U, 16U), "processes that send to one receiver (1)");
   add_parsed(bus, "--all-to-all", o->bus.all_to_all, number_in(0U, 16U), "instead: processes that all send (0: none)");
   add_parsed(bus, "--seed", o->bus.traffic.seed, number_in<std::uint64_t>(0), "of sizes and contents (1)");
+  add_parsed(bus, "--static-output", o->bus.traffic.static_output, number_in<std::size_t>(0, 1U << 30U),
+             "bytes of send buffers that each process makes at its start (0: from the heap)");
   bus.add_flag_callback(
       "--no-merging", [o] { o->bus.traffic.merging = false; }, "a message in a turn of the loop, and so in a write");
 }

@@ -32,8 +32,10 @@ def found(kinds: list[Kind] = KINDS, **changed: float) -> dict[str, Any]:
 
 
 def test_single_messages_are_measured_where_something_is_compared() -> None:
-    single = [kind.sizes for kind in bus.kinds_of(["tcp"], bus.SIZES) if not kind.merging]
-    assert single == ["8..128", "8..16384", "128..128", "16384..16384"]
+    single = [(kind.sizes, kind.static) for kind in bus.kinds_of(["tcp"], bus.SIZES) if not kind.merging]
+    assert single == [("8..128", False), ("8..128", True), ("8..16384", False), ("8..16384", True), ("128..128", False),
+                      ("16384..16384", False)]
+    assert not any(kind.static for kind in bus.kinds_of(["shm", "unix"], bus.SIZES))
     assert len(bus.kinds_of(["shm", "tcp"], ["64..64"])) == 2
     assert Kind("tcp", "64..64", False).label == "tcp, 64 B, a write for each"
 
@@ -47,6 +49,7 @@ def test_published_figures_stand_in_the_same_columns() -> None:
     row = next(line for line in lines if line.split()[:1] == ["128"])
     assert row.split()[-2:] == ["526,000", "65.8"] and "1,429,000" in row
     assert next(line for line in lines if line.split()[:1] == ["32,768"]).split()[-2:] == ["-", "-"]
+    assert text.count("  merged, static") == text.count("  a write for each, static") == 2
     assert text.count("before, dynamic") == 2 and "libatbus" in text and "they share them" not in text
 
 
@@ -116,5 +119,8 @@ def test_all_runs_of_a_plan_are_performed(build: Build, monkeypatch: pytest.Monk
     assert len(commands) == 2 * (3 + 3 + 1)
     assert "bus --route unix --sizes 8..128 --seed 4 --senders 3 --no-merging" in commands
     assert "bus --route shm --sizes 8..128 --seed 4 --all-to-all 6" in commands
+    commands.clear()
+    run_command(bus, build, "--route tcp --sizes 8..128 --seed 4 --nodes 0 --rounds 1")
+    assert "bus --route tcp --sizes 8..128 --seed 4 --senders 1 --static-output 8388608" in commands and len(commands) == 4
     out = capsys.readouterr().out
     assert "they share them" in out and "6 processes, all to all: 6 segments" in out

@@ -30,6 +30,7 @@ FLAT_SIZES = (128, 16384)               # whose throughputs are compared
 Table = tuple[str, list[str], list[list[str]]]  # title, heads and rows
 FLAT, STEEP = 0.5, 0.1                  # MB/s of small messages over those of large ones, merged and single
 MOST_WRITES = 0.05
+STATIC = 8 << 20                        # bytes of static send buffers of a process
 SMALL = "8..128"
 LEAST_GAIN = {("tcp", SMALL): 10.0, ("tcp", "8..16384"): 1.1}  # how many times as many messages merging must carry
 
@@ -40,10 +41,11 @@ class Kind(NamedTuple):
     sizes: str                          # "MIN..MAX"
     merging: bool = True
     way: str = TO_ONE
+    static: bool = False                # send buffers that are made at the start
 
     @property
     def label(self) -> str:
-        words = (sizes_text(self.sizes), merging_text(self.merging), self.way * (self.way == ALL_TO_ALL))
+        words = (sizes_text(self.sizes), form_text(self.merging, self.static), self.way * (self.way == ALL_TO_ALL))
         return f"{self.route}, {', '.join(filter(None, words))}"
 
 
@@ -72,12 +74,12 @@ def is_range(sizes: str) -> bool:
     return len(set(sizes.split(".."))) > 1
 
 
-def merging_text(merging: bool) -> str:
-    return "merged" if merging else "a write for each"
+def form_text(merging: bool, static: bool = False) -> str:
+    return ("merged" if merging else "a write for each") + ", static" * static
 
 
 def kind_of(result: Result) -> Kind:
-    return Kind(result["route"], result["sizes"], result["merging"], result["way"])
+    return Kind(*(result[key] for key in Kind._fields))
 
 
 def summary_of(runs: Sequence[Result], kinds: Iterable[Kind]) -> list[Result]:
@@ -103,7 +105,8 @@ def range_tables(rows: Sequence[Result], settings: dict[str, Any]) -> list[Table
     out = []
     found = [r for r in rows if r["way"] == TO_ONE and is_range(r["sizes"])]
     for route, sizes in dict.fromkeys((r["route"], r["sizes"]) for r in found):
-        mine = [[merging_text(r["merging"]), *cells(r, COLUMNS)] for r in found if (r["route"], r["sizes"]) == (route, sizes)]
+        mine = [[form_text(r["merging"], r["static"]), *cells(r, COLUMNS)]
+                for r in found if (r["route"], r["sizes"]) == (route, sizes)]
         theirs = [[f"published, {one['label']}", *cells(one, COLUMNS)] for one in PUBLISHED["bus"]["merging"]
                   if (one["route"], one["sizes"]) == (route, sizes)]
         senders = f"{settings['senders']} sender{'s' * (settings['senders'] > 1)}"
@@ -184,7 +187,7 @@ def flatness(runs: Sequence[Result], route: str) -> list[Verdict]:
         if ratio := paired(runs, "bytes_per_s", of(Kind(route, small, merging)), of(Kind(route, large, merging))):
             known = {size: rate for size, _, rate in PUBLISHED["bus"]["sizes"].get(route, ())} if merging else {}
             theirs = f", published {significant(known[FLAT_SIZES[0]] / known[FLAT_SIZES[1]])}" if known else ""
-            text = (f"{route}, {merging_text(merging)}: {sizes_text(small)} carry {significant(ratio.median)} of the MB/s of "
+            text = (f"{route}, {form_text(merging)}: {sizes_text(small)} carry {significant(ratio.median)} of the MB/s of "
                     f"{sizes_text(large)}{theirs}")
             out.append(demand(text, ratio, bound, metric="bytes_per_s", route=route, merging=merging))
     return out
@@ -212,17 +215,20 @@ def parse_sizes(text: str) -> str:
 
 
 def kinds_of(routes: Sequence[str], sizes: Sequence[str]) -> list[Kind]:
-    """Ranges, and the sizes that show how flat the throughput is, are also measured without merging."""
+    """Ranges, and the sizes that show how flat the throughput is, are also measured without merging; ranges over TCP also with
+    static buffers, as the published ones."""
     flat = {f"{size}..{size}" for size in FLAT_SIZES}
-    return [Kind(route, size, merging) for route in routes for size in sizes for merging in (True, False)
-            if merging or is_range(size) or size in flat]
+    return [Kind(route, size, merging, static=static) for route in routes for size in sizes for merging in (True, False)
+            for static in (False, True)
+            if (merging or is_range(size) or size in flat) and (not static or route == "tcp" and is_range(size))]
 
 
 def measure(s: Settings, senders: int, nodes: int, kind: Kind) -> Result:
     """One run. The probe fails if a message was wrong, lost or doubled."""
     who = ["--all-to-all", str(nodes)] if kind.way == ALL_TO_ALL else ["--senders", str(senders)]
     found = probe(s.program, ["bus", "--route", kind.route, "--sizes", kind.sizes, "--seed", str(s.seed), *who,
-                              *["--no-merging"] * (not kind.merging)], s.duration_s)
+                              *["--no-merging"] * (not kind.merging), *["--static-output", str(STATIC)] * kind.static],
+                  s.duration_s)
     sides = {f"{side}_{key}": found[side][key] for side in ("sender", "receiver") for key in SIDES}
     return {**kind._asdict(), **{key: value for key, value in found.items() if key not in ("sender", "receiver")}, **sides}
 
