@@ -29,7 +29,6 @@ def shared_option(name: str, build: Build) -> tuple[Callable[[str], Any], str, A
                             "only the main loop accepts (default: loop_per_thread)", "loop_per_thread"),
         "--engine": (build.engine, f"I/O engine: {', '.join(build.engines)} (default: automatic, which is epoll unless "
                      "QUINTET_ENGINE names another)", "automatic"),
-        "--accept": (one_of(*build.accept), f"one of {', '.join(build.accept)} (default: reuse_port)", "reuse_port"),
         "--connections": (number_in(1, 20_000), "concurrent connections (default: by workload)", None),
         "--loops": (number_in(1, 1024), "loops, threads or workers of the server (default: its CPUs)", None),
         "--loops=models": (number_in(1, 1024), "loops of models 4 and 5 (default: the server's CPUs)", None),

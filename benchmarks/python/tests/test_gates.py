@@ -152,8 +152,9 @@ def of_bus(good: Good, _: Planted) -> int:
     figures = dict.fromkeys(["checked", "messages_per_s", "bytes_per_s", "sender_cpu", "receiver_cpu", "sender_rss_bytes",
                              "receiver_rss_bytes", "sender_cpu_us_per_message", "receiver_cpu_us_per_message",
                              "writes_per_message", "segment_bytes", "segment_resident_bytes"], 1.0)
-    return judged(bus, [figures | {"route": "shm", "sizes": "8..128", "merging": True, "way": bus.ALL_TO_ALL, "round": n,
-                                   "segments": 6 if well else 15, "cpus_shared": True} for n, well in enumerate(good)],
+    return judged(bus, [figures | {"route": "shm", "sizes": "8..128", "merging": True, "way": bus.ALL_TO_ALL, "static": False,
+                                   "round": n, "segments": 6 if well else 15, "cpus_shared": True}
+                        for n, well in enumerate(good)],
                   routes=["shm"], sizes=[], nodes=6)
 
 

@@ -49,6 +49,15 @@ def test_stream_of_nginx_is_found_where_it_is(tmp_path: pathlib.Path) -> None:
     assert found == ["", "", None] and stream_module(str(nginx)) == f"load_module {tmp_path}/ngx_stream_module.so;"
 
 
+def test_accept_strategies_of_the_proxy_are_compared_with_the_first() -> None:
+    results = [made_up(workload="short", round=i, requests_per_s=speed, accept=name, **who) for i in (1, 2)
+               for speed, name, who in ((200, "reuse_port", {}), (100, "main_reactor", {}), (400, None, {"peer": "nginx"}))]
+    found = compose(Document("proxies", "1", {}, {}, results))["ratios"]
+    speeds = [(r.get("peer"), r.get("accept"), r["median"], r["met"]) for r in found if r["metric"] == "requests_per_s"]
+    assert speeds == [("nginx", None, 0.5, False), (None, "main_reactor", 0.5, None)]
+    assert any("proxy by main_reactor has 0.50 times the connections of proxy by reuse_port" in r["sentence"] for r in found)
+
+
 def test_the_ratios_are_ours_over_theirs() -> None:
     results = [made_up(workload="short", round=i, requests_per_s=speed * i, server_cpu_us_per_request=cpu, p99_us=900, **who)
                for i in (1, 2) for speed, cpu, who in ((300, 10, {}), (200, 20 * i, {"model": None, "peer": "haproxy"}))]

@@ -14,7 +14,7 @@ from ..demands import at_least
 from ..experiment import Experiment, Plan, compared, matching, times
 from ..foreign import example_program, free_port, pinned, raise_file_limit, require_files
 from ..machine import allowed_cpus
-from ..options import Parser, number_in
+from ..options import Parser, list_of, number_in, one_of
 from ..plan import Contender, Run, Settings, UsualRuns
 from ..published import PUBLISHED
 from ..results import Combination, Document, Result
@@ -26,6 +26,7 @@ from ..web import (NGINX_RELAY, await_accepting, example_command, installed, loa
 ABOUT = "Compares the example proxy with HAProxy and nginx before the same server, under short connections"
 CLAIMS = "2.10"
 COLUMNS = (f"{SPEED}=connections/s", "spread", f"{CPU}=CPU/conn", "p50_us", "p99_us")
+USUAL, OTHERS = "reuse_port", ("main_reactor", "reuse_port_cpu", "exclusive")    # accept strategies of the proxy
 WORDS = {SPEED: "connections", CPU: "CPU a connection", "p99_us": "p99"}
 HAPROXY = """global
   nbthread {workers}
@@ -87,11 +88,17 @@ def measure_relay(programs: Programs, result: Result, s: Settings, run: Run) -> 
 
 
 def compose(document: Document) -> dict[str, Any]:
-    """The ratios are ours / the other, in each round that has both."""
+    """The ratios of rounds that have both: ours by the first strategy / another relay, and by another strategy / the first."""
     results = document.results
+    first = next((r["accept"] for r in results if not r["peer"]), USUAL)
+    ours = matching(peer=None, accept=first)
     found = [one for peer in dict.fromkeys(r["peer"] for r in results if r["peer"]) for metric, word in WORDS.items()
-             for one in compared(results, "short", metric, matching(peer=None), matching(peer=peer),
-                                 times("proxy has", word, peer), at_least(1) if metric == SPEED else None, peer=peer)]
+             for one in compared(results, "short", metric, ours, matching(peer=peer), times("proxy has", word, peer),
+                                 at_least(1) if metric == SPEED else None, peer=peer)]
+    found += [one for name in dict.fromkeys(r["accept"] for r in results if not r["peer"]) if name != first
+              for metric, word in WORDS.items()
+              for one in compared(results, "short", metric, matching(peer=None, accept=name), ours,
+                                  times(f"proxy by {name} has", word, f"proxy by {first}"), accept=name, reference=first)]
     return {"ratios": found, "published": PUBLISHED["proxies"]}
 
 
@@ -108,6 +115,9 @@ def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
 
 def options(parser: Parser, build: Build) -> None:
     parser.option("--connections", number_in(1, 9000), "concurrent connections (default: 100)", default=100)
+    usual = [USUAL, *OTHERS]
+    parser.option("--accept", list_of(one_of(*build.accept)), f"comma-separated, of the proxy: {', '.join(usual)} (default: "
+                  "all; the first is compared with the other relays)", default=usual)
 
 
 def plan(arguments: argparse.Namespace, build: Build) -> Plan:
@@ -117,7 +127,7 @@ def plan(arguments: argparse.Namespace, build: Build) -> Plan:
     work = build.workload("short").but(connections=arguments.connections, threads=arguments.loops or len(allowed_cpus()))
     require_files(2 * work.connections)  # a relay has two sockets for each
     raise_file_limit()
-    who = [Contender(model=arguments.model, engine=arguments.engine, accept=arguments.accept),
+    who = [*(Contender(model=arguments.model, engine=arguments.engine, accept=name) for name in arguments.accept),
            *(Contender(peer=name) for name in ("haproxy", "nginx") if name not in missing)]
     return Plan({"workloads": [work], "contenders": who, "shared_cpus": True, "counters": False},
                 functools.partial(measure_relay, programs), more={"missing": missing})
@@ -125,5 +135,5 @@ def plan(arguments: argparse.Namespace, build: Build) -> Plan:
 
 EXPERIMENT = Experiment(
     "proxies", UsualRuns(5, 1.0, 0.2), UsualRuns(3, 0.3, 0.1), plan, compose, table, "ratios", options,
-    shared=("--model=sharded", "--accept", "--engine", "--loops"), programs=("proxy", "http_hello"), within=True,
-    examples=("--rounds 9 --json proxies.json", "--accept reuse_port_cpu --quick"))
+    shared=("--model=sharded", "--engine", "--loops"), programs=("proxy", "http_hello"), within=True,
+    examples=("--rounds 9 --json proxies.json", "--accept reuse_port_cpu,main_reactor --quick"))
