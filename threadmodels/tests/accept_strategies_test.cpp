@@ -248,7 +248,8 @@ BOOST_DATA_TEST_CASE(one_loop_needs_no_steering, data::make(with_loops), kind) {
   config c{.listen = {"127.0.0.1:0"}, .model = kind, .threads = {.loops = 1}};
   c.advanced = {.accept = accept_strategy::reuse_port_cpu, .accept_strictly = true};
   echo_server srv(c, echo());
-  BOOST_TEST(answers(client(srv->port())));
+  client one(srv->port());
+  BOOST_TEST(answers(one));
 }
 
 BOOST_AUTO_TEST_CASE(a_port_that_processes_share_is_not_steered) {
