@@ -4,8 +4,8 @@
 A block lies between <!-- table: NAME ARGUMENT... --> and <!-- end -->. With --check nothing is written, and the exit status
 is 1 if a block differs."""
 import functools
-import gzip
 import json
+import lzma
 import pathlib
 import re
 import sys
@@ -67,13 +67,13 @@ COLUMNS = ("requests_per_s", "p99_us", "p999_us", "server_cpu_us_per_request", "
 
 
 def recorded(path: pathlib.Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
+    found: dict[str, Any] = json.loads(lzma.decompress(path.read_bytes()))
     return found
 
 
 @functools.cache
 def references() -> tuple[dict[str, Any], ...]:
-    return tuple(recorded(ROOT / f"doc/results/machines/{name}.json.gz") for name in REFERENCES)
+    return tuple(recorded(ROOT / f"doc/results/machines/{name}.json.xz") for name in REFERENCES)
 
 
 def step_of(name: str) -> dict[str, Any]:
@@ -173,7 +173,7 @@ def record(name: str) -> str:
 
 
 def machines() -> str:
-    return machines_table(list(map(recorded, sorted((ROOT / "doc/results/machines").glob("*.json.gz")))))
+    return machines_table(list(map(recorded, sorted((ROOT / "doc/results/machines").glob("*.json.xz")))))
 
 
 def of_comparison(draw: Callable[..., str], *more: Any) -> str:
