@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // websocket_room_test: a burst of messages goes to 100 guests (QUINTET_LONG=1: 1,000) in each model, in order, and
-// messages that come together share a send to each guest. On a network in memory: what waits for a guest is bounded.
+// messages that come together share a send to each guest. On a network in memory: what waits for a guest is bounded,
+// and message_timeout closes a client for a message that it never completes, and for nothing else.
 // ctest: LIBS quintet::testing
 #include "model_names.hpp"
 #include "peers.hpp"
@@ -17,7 +18,9 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
+#include <ostream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -28,6 +31,7 @@ namespace example::test {
 namespace {
 
 namespace bdata = boost::unit_test::data;
+using namespace std::chrono_literals;
 using quintet::model;
 using quintet::testing::shapes;
 
@@ -70,7 +74,7 @@ std::string frame(char first, const std::string& payload) {
   for (int i = of_length; i-- > 0;) f += static_cast<char>(size >> (8 * i));
   return f + std::string(4, '\0') + payload;
 }
-constexpr char text_frame = '\x81';
+constexpr char text_frame = '\x81', first_fragment = '\x01', pong = '\x8a';
 /// A server's frame of such a text.
 std::string plain(const std::string& t) { return "\x81\x06" + t; }
 
@@ -179,6 +183,57 @@ BOOST_DATA_TEST_CASE(a_burst_closes_no_guest_that_reads, bdata::make(shapes), s)
     BOOST_TEST(h.received(listener) == messages);
   }
   BOOST_TEST(h.world.statistics().closed == 0U);
+}
+
+const quintet::connection_limits two_seconds{.message_timeout = 2s};
+
+/// What a client sends at first, and then each second.
+struct habit {
+  const char* name;
+  const char* path;
+  std::string begins, goes_on;
+  friend std::ostream& operator<<(std::ostream& out, const habit& h) { return out << h.name; }
+};
+
+const std::vector<habit> whole{
+    {"pongs", "/echo", frame(pong, ""), frame(pong, "here")},
+    {"pongs of a guest", "/chat", frame(pong, ""), frame(pong, "here")},
+    {"messages of a guest", "/chat", frame(text_frame, "m"), frame(text_frame, "m")},
+};
+
+BOOST_DATA_TEST_CASE(whole_frames_end_no_connection, bdata::make(shapes) * bdata::make(whole), s, h) {
+  hall of(s, two_seconds);
+  const int client = of.client_of(h.path);
+  of.world.send(client, h.begins);
+  for (int second = 0; second < 12; ++second) {
+    of.world.sim.advance(1s);
+    of.world.send(client, h.goes_on);
+  }
+  BOOST_TEST(of.world.statistics().closed == 0U);
+}
+
+const std::string long_head = frame(text_frame, std::string(100, 'm')).substr(0, 6);
+const std::vector<habit> in_parts{
+    {"nothing more", "/echo", long_head, ""},
+    {"a message by single bytes", "/echo", long_head, "m"},
+    {"a message to the room by single bytes", "/chat", long_head, "m"},
+    {"a pong by single bytes", "/echo", frame(pong, std::string(100, 'm')).substr(0, 6), "m"},
+    {"pongs between fragments", "/echo", frame(first_fragment, "m"), frame(pong, "here")},
+    {"pongs of a guest between fragments", "/chat", frame(first_fragment, "m"), frame(pong, "here")},
+};
+
+BOOST_DATA_TEST_CASE(a_message_that_never_becomes_whole_ends_the_connection,
+                     bdata::make(shapes) * bdata::make(in_parts), s, h) {
+  hall of(s, two_seconds);
+  const int client = of.client_of(h.path);
+  of.world.send(client, h.begins);
+  of.world.sim.advance(1s);
+  BOOST_TEST(of.world.statistics().closed == 0U);
+  for (int second = 0; second < 2; ++second) {
+    of.world.send(client, h.goes_on);
+    of.world.sim.advance(1s);
+  }
+  BOOST_TEST(of.world.statistics().closed_message_timeout == 1U);
 }
 
 }  // namespace

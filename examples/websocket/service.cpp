@@ -52,9 +52,11 @@ asio::awaitable<void> tell_of_drain(socket_type& ws) {
 }
 
 // A client may send no more than pongs, or messages that nobody answers: `message_timeout` is for those that are not
-// whole.
+// whole. A pong between fragments completes nothing.
 void count_control_frames(socket_type& ws) {
-  ws.control_callback([&ws](beast::websocket::frame_type, beast::string_view) { ws.next_layer().message_done(); });
+  ws.control_callback([&ws](beast::websocket::frame_type, beast::string_view) {
+    if (ws.is_message_done()) ws.next_layer().message_done();
+  });
 }
 
 asio::awaitable<void> echo(socket_type ws) {
