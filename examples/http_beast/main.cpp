@@ -5,41 +5,72 @@
 #include <quintet/net/asio_stream.hpp>
 
 #include <boost/asio/as_tuple.hpp>
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/string.hpp>
 #include <boost/beast/http.hpp>
 
 #include <string>
+#include <string_view>
 
 namespace {
 
+namespace asio = boost::asio;
 namespace http = boost::beast::http;
-using boost::asio::use_awaitable;
+using asio::use_awaitable;
+using http::status;
+using request_parser = http::request_parser<http::string_body>;  // its limits: 8 KiB of header, 1 MiB of body
 
-/// Returns whether the client has sent something that is no request; if not, it has closed, or a limit has expired.
-bool is_bad_request(const quintet::error_code& why) {
+// A client's mistake is no exception of the handler, which the server would log and count.
+constexpr auto as_result = asio::as_tuple(use_awaitable);
+
+/// Returns ok, or what to answer. `unknown`: nothing, as the client has closed, or a time limit has expired.
+status status_of(const quintet::error_code& why) {
+  if (!why) return status::ok;
+  if (why == http::error::body_limit) return status::payload_too_large;
   const bool has_closed = why == http::error::end_of_stream || why == http::error::partial_message;
-  return why.category() == make_error_code(http::error::end_of_stream).category() && !has_closed;
+  const bool is_of_http = why.category() == make_error_code(http::error::end_of_stream).category();
+  return is_of_http && !has_closed ? status::bad_request : status::unknown;
 }
 
-boost::asio::awaitable<void> serve_http(quintet::asio_stream s) {
+/// The same for a header whose body has not been read.
+status status_of(const http::request_header<>& request) {
+  if (request.version() >= 11 && request.count(http::field::host) != 1) return status::bad_request;
+  return request.method() == http::verb::connect ? status::not_implemented : status::ok;
+}
+
+/// Reads a request. Returns as status_of().
+asio::awaitable<status> read_request(quintet::asio_stream& s, boost::beast::flat_buffer& buffer, request_parser& into) {
+  const auto [no_header, header_size] = co_await http::async_read_header(s, buffer, into, as_result);
+  if (no_header) co_return status_of(no_header);
+  const auto& request = into.get();
+  if (const status refused = status_of(request.base()); refused != status::ok) co_return refused;
+  if (into.is_done()) co_return status::ok;
+  // Clients ask before they send a large body, as curl does, and wait for a second.
+  if (request.version() >= 11 && boost::beast::iequals(request[http::field::expect], "100-continue")) {
+    static constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
+    co_await asio::async_write(s, asio::buffer(go_on), use_awaitable);
+  }
+  const auto [no_body, size] = co_await http::async_read(s, buffer, into, as_result);
+  co_return status_of(no_body);
+}
+
+asio::awaitable<void> serve_http(quintet::asio_stream s) {
   boost::beast::flat_buffer buffer(16 * 1024);
   for (bool keeps_alive = true; keeps_alive;) {
-    http::request<http::string_body> request;
-    // A client's mistake is no exception of the handler, which the server would log and count.
-    const auto [why, size] = co_await http::async_read(s, buffer, request, boost::asio::as_tuple(use_awaitable));
-    if (is_bad_request(why)) {
-      http::response<http::empty_body> refusal(http::status::bad_request, 11);
-      refusal.keep_alive(false);
-      refusal.prepare_payload();
-      co_await http::async_write(s, refusal, use_awaitable);
-    }
-    if (why) co_return;
-    http::response<http::string_body> response(http::status::ok, request.version());
-    keeps_alive = request.keep_alive();
+    request_parser parser;
+    const status found = co_await read_request(s, buffer, parser);
+    if (found == status::unknown) co_return;
+    const auto& request = parser.get();
+    keeps_alive = found == status::ok && request.keep_alive();
+    http::response<http::string_body> response(found, request.version());
     response.keep_alive(keeps_alive);
-    response.set(http::field::content_type, "text/plain");
-    response.body() = "hello from " + std::string(request.target()) + "\n";
+    if (found == status::ok) {
+      response.set(http::field::content_type, "text/plain");
+      response.body() = "hello from " + std::string(request.target()) + "\n";
+    }
     response.prepare_payload();
     http::response_serializer<http::string_body> serializer(response);
     if (request.method() == http::verb::head)

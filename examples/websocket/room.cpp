@@ -10,8 +10,12 @@
 namespace example::websocket {
 
 void guest::send(const std::vector<shared_text>& texts) {
-  if (waiting_.size() > most_waiting) return boost::beast::get_lowest_layer(socket_).close();
+  std::size_t bytes = bytes_waiting_;
+  for (const shared_text& text : texts) bytes += text->size();
   const bool is_idle = waiting_.empty();
+  if (!is_idle && (waiting_.size() + texts.size() > most_waiting || bytes > most_bytes_waiting))
+    return boost::beast::get_lowest_layer(socket_).close();
+  bytes_waiting_ = bytes;
   waiting_.insert(waiting_.end(), texts.begin(), texts.end());
   if (is_idle) send_next();
 }
@@ -20,6 +24,7 @@ void guest::send(const std::vector<shared_text>& texts) {
 void guest::send_next() {
   socket_.async_write(boost::asio::buffer(*waiting_.front()),
                       [self = shared_from_this()](const boost::system::error_code& why, std::size_t) {
+                        self->bytes_waiting_ -= self->waiting_.front()->size();
                         self->waiting_.pop_front();
                         if (!why && !self->waiting_.empty()) self->send_next();
                       });

@@ -25,18 +25,20 @@ using shared_text = std::shared_ptr<const std::string>;
 class guest : public std::enable_shared_from_this<guest> {
  public:
   using socket_type = boost::beast::websocket::stream<quintet::asio_stream>;
-  static constexpr std::size_t most_waiting = 256;
+  static constexpr std::size_t most_waiting = 256, most_bytes_waiting = 4 * 1024 * 1024;
 
   explicit guest(socket_type socket) : socket_(std::move(socket)) { socket_.text(true); }
   [[nodiscard]] socket_type& socket() noexcept { return socket_; }
   [[nodiscard]] bool is_writing() const noexcept { return !waiting_.empty(); }
-  /// Sends messages after those that wait. A guest that does not read is closed.
+  /// Sends messages after those that wait. A guest that does not read is closed: before more than `most_waiting` texts,
+  /// or `most_bytes_waiting`, wait behind one that it has not taken. A guest that has taken all gets any burst.
   void send(const std::vector<shared_text>& texts);
 
  private:
   void send_next();
   socket_type socket_;
   std::deque<shared_text> waiting_;
+  std::size_t bytes_waiting_ = 0;  // of their texts
 };
 
 /// Messages of one `merge_time` share a timer of each loop, and a send to each guest: many guests who talk at once

@@ -10,6 +10,7 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/websocket.hpp>
+#include <boost/none.hpp>
 
 #include <string_view>
 #include <utility>
@@ -19,11 +20,29 @@ namespace {
 
 namespace asio = boost::asio;
 namespace beast = boost::beast;
+namespace http = beast::http;
 using asio::use_awaitable;
 using socket_type = guest::socket_type;
 
 // A client's mistake is no exception of the handler, which the server would log and count. Beast has answered it.
 constexpr auto as_result = asio::as_tuple(use_awaitable);
+
+/// Returns whether the client has sent something that is no request; if not, it has closed, or a limit has expired.
+bool is_bad_request(const quintet::error_code& why) {
+  const bool has_closed = why == http::error::end_of_stream || why == http::error::partial_message;
+  return why.category() == make_error_code(http::error::end_of_stream).category() && !has_closed;
+}
+
+asio::awaitable<void> refuse(quintet::asio_stream& s, http::status why) {
+  http::response<http::empty_body> refusal(why, 11);
+  refusal.keep_alive(false);
+  if (why == http::status::upgrade_required) {
+    refusal.set(http::field::upgrade, "websocket");
+    refusal.set(http::field::connection, "upgrade, close");
+  }
+  refusal.prepare_payload();
+  co_await http::async_write(s, refusal, as_result);
+}
 
 // At a drain reads end and writes go on. Beast writes no more after a read that has failed: so these are the bytes of a
 // close frame, 1001 (going away).
@@ -33,9 +52,11 @@ asio::awaitable<void> tell_of_drain(socket_type& ws) {
 }
 
 // A client may send no more than pongs, or messages that nobody answers: `message_timeout` is for those that are not
-// whole.
+// whole. A pong between fragments completes nothing.
 void count_control_frames(socket_type& ws) {
-  ws.control_callback([&ws](beast::websocket::frame_type, beast::string_view) { ws.next_layer().message_done(); });
+  ws.control_callback([&ws](beast::websocket::frame_type, beast::string_view) {
+    if (ws.is_message_done()) ws.next_layer().message_done();
+  });
 }
 
 asio::awaitable<void> echo(socket_type ws) {
@@ -70,9 +91,16 @@ asio::awaitable<void> chat(socket_type ws, room& with) {
 
 asio::awaitable<void> service::operator()(quintet::asio_stream s) const {
   beast::flat_buffer buffer;
-  beast::http::request<beast::http::empty_body> request;
-  const auto [why, size] = co_await beast::http::async_read(s, buffer, request, as_result);
-  if (why || !beast::websocket::is_upgrade(request)) co_return;
+  http::request_parser<http::empty_body> parser;
+  parser.body_limit(boost::none);  // nobody reads the body of a POST
+  const auto [why, size] = co_await http::async_read_header(s, buffer, parser, as_result);
+  if (is_bad_request(why)) co_await refuse(s, http::status::bad_request);
+  if (why) co_return;
+  const auto& request = parser.get();
+  if (!beast::websocket::is_upgrade(request)) {
+    co_await refuse(s, http::status::upgrade_required);
+    co_return;
+  }
   socket_type ws(std::move(s));
   ws.read_message_max(1024 * 1024);
   const auto [refused] = co_await ws.async_accept(request, as_result);

@@ -2,12 +2,15 @@
 // asio_guest: polls the io_context, and waits in it on behalf of the engine.
 #include "asio_guest.hpp"
 
+#include "../../base/error.hpp"
 #include "../engine/asio_wake_ups.hpp"
 #include "loop_log.hpp"
 
 #include <boost/asio/post.hpp>
+#include <boost/system/system_error.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <new>
 
 namespace quintet {
@@ -21,16 +24,21 @@ constexpr unsigned most_a_turn = 64;
 // Limit of a wait that does not watch the engine.
 constexpr duration longest_blind_wait = std::chrono::milliseconds(1);
 
+// UNSAFE_IO: only the loop's thread touches I/O objects, so Asio need not lock its descriptors. Posts from other
+// threads stay safe. A handler's first I/O object may be what makes the context, and Asio names only its own call.
+std::unique_ptr<asio_guest::context_type> make_context() try {
+  auto fresh = std::make_unique<asio_guest::context_type>(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO);
+  detail::prove_wake_ups(*fresh);
+  return fresh;
+} catch (const boost::system::system_error& e) {
+  if (e.code().value() != EMFILE && e.code().value() != ENFILE) throw;
+  throw_system_error(e.code().value(), "cannot create the io_context of an event loop, which takes 3 descriptors");
+}
+
 }  // namespace
 
-// UNSAFE_IO: only the loop's thread touches I/O objects, so Asio need not lock its descriptors. Posts from other
-// threads stay safe.
 asio_guest::asio_guest(context_type* of_engine, event_loop& loop)
-    : loop_(loop),
-      own_(of_engine ? nullptr : std::make_unique<context_type>(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO)),
-      context_(of_engine ? *of_engine : *own_) {
-  if (own_) detail::prove_wake_ups(context_);
-}
+    : loop_(loop), own_(of_engine ? nullptr : make_context()), context_(of_engine ? *of_engine : *own_) {}
 
 asio_guest::~asio_guest() { unwatch(); }
 

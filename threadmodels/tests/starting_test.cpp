@@ -8,6 +8,7 @@
 
 #include "census.hpp"
 #include "combination.hpp"
+#include "free_descriptors.hpp"
 #include "waiting.hpp"
 
 #include <quintet/threadmodels/client.hpp>
@@ -23,12 +24,10 @@
 #include <system_error>
 #include <thread>
 
-#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -38,28 +37,6 @@ namespace {
 namespace data = boost::unit_test::data;
 
 const auto echo = [](connection& c, bytes in) { c.write(in); };
-
-/// The process can open `count` more descriptors while this object lives.
-class free_descriptors {
- public:
-  explicit free_descriptors(std::size_t count) {
-    ::getrlimit(RLIMIT_NOFILE, &before_);
-    rlimit now = before_;
-    now.rlim_cur = first_free() + count;
-    ::setrlimit(RLIMIT_NOFILE, &now);
-  }
-  ~free_descriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
-  free_descriptors(const free_descriptors&) = delete;
-  free_descriptors& operator=(const free_descriptors&) = delete;
-
- private:
-  static std::size_t first_free() {
-    const int fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-    ::close(fd);
-    return static_cast<std::size_t>(fd);
-  }
-  rlimit before_{};
-};
 
 config every_kind_of_thread(model kind) {
   return {.listen = {"127.0.0.1:0", {"127.0.0.1:0", {.priority = true}}},
