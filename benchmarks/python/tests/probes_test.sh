@@ -53,8 +53,8 @@ has found.json '"what": "load"' '"median_ns"' '"not_known"' '"cpu_model"' '"inte
 stopped ' 2 of ' memlat --rounds 200 --duration 50ms
 
 measured hash --sizes 64,16k --rounds 1 --duration 50ms --json "$work/found.json"
-has table '16 KiB  published' 'ns for a message of 64 B: map-crc32 ' '-> fastest at 64 B: ' '-> fastest at 16 KiB: ' '498' '10,970'
-has found.json '"command": "hash"' '"ratios"' '"published"' '"ns_per_hash"' '"cpu_model"' '"interrupted": false'
+has table '16 KiB  published' 'ns for a message of 64 B: map-crc32 ' '-> crc32: ' 'times the speed of map-crc32' '498' '10,970'
+has found.json '"command": "hash"' '"verdicts"' '"published"' '"ns_per_hash"' '"cpu_model"' '"interrupted": false'
 [ "$(grep -cE '"kind": ".*"(bytes_per_s": [0-9]|error": "not supported)' "$work/found.json")" -eq 14 ] ||
   fail "not seven kinds of two sizes: $(cat "$work/found.json")"
 stopped ' 2 of ' hash --rounds 200 --duration 50ms

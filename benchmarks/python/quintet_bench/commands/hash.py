@@ -36,16 +36,12 @@ def speeds(results: list[Result], size: int) -> dict[str, Sample]:
     return {kind: Sample(tuple(values)) for kind, values in found.items()}
 
 
-def over(results: list[Result], size: int, kind: str, other: str) -> Sample | None:
-    return paired(results, "bytes_per_s", matching(bytes=size, kind=kind), matching(bytes=size, kind=other))
-
-
 def order(results: list[Result]) -> list[Verdict]:
     """Each published checksum is faster than the one below it, of the largest size."""
     size, out = max((r["bytes"] for r in results), default=0), []
     found = speeds(results, size)
     for slow, fast in itertools.pairwise(kind for kind in PUBLISHED if kind in found):
-        if ratio := over(results, size, fast, slow):
+        if ratio := paired(results, "bytes_per_s", matching(bytes=size, kind=fast), matching(bytes=size, kind=slow)):
             out.append(demand(f"{fast}: {significant(ratio.median)} times the speed of {slow}, published "
                               f"{significant(PUBLISHED[fast] / PUBLISHED[slow])}", ratio, at_least(1), metric="bytes_per_s",
                               kind_of_hash=fast, reference=slow))

@@ -33,12 +33,6 @@ TEMPLATES.globals |= {"shown": shown, "tip": tip, "tint_of": tint_of, "models": 
                       "own": lambda name: Markup((FOLDER / name).read_text(encoding="utf-8"))}
 
 
-def origin(document: dict[str, Any], beginning: str) -> str:
-    about = document.get("environment") or {}
-    date = str(about.get("date") or "")[:16].replace("T", " ")
-    return " · ".join(filter(None, (beginning, about.get("cpu_model"), f"{about.get('cores') or '?'} cores", date)))
-
-
 def comparison_page(document: dict[str, Any]) -> str:
     """The page of a document as `compare --json` writes it."""
     rows = sorted(map(complete, document["summary"]), key=lambda row: row["tint"])  # peers after the models
@@ -46,7 +40,10 @@ def comparison_page(document: dict[str, Any]) -> str:
                  for name in dict.fromkeys(row["workload"] for row in document["summary"])}
     ratios = [[r["workload"], r["model"], f"hand-written {r['peer']}", f"{r['median']:.2f} ({r['min']:.2f} to {r['max']:.2f})"]
               for r in document["peer_ratios"]]
+    about = document["environment"]
+    origin = ("comparison of threading models", about.get("cpu_model"), f"{about.get('cores') or '?'} cores",
+              str(about.get("date") or "")[:16].replace("T", " "))
     return TEMPLATES.get_template("comparison.html").render(
         document=document, workloads=workloads, ratios=ratios,
         verdicts={verdict["workload"]: verdict for verdict in document["verdicts"]},
-        origin=origin(document, "comparison of threading models"))
+        origin=" · ".join(filter(None, origin)))
