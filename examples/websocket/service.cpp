@@ -97,8 +97,9 @@ asio::awaitable<void> service::operator()(quintet::asio_stream s) const {
   if (is_bad_request(why)) co_await refuse(s, http::status::bad_request);
   if (why) co_return;
   const auto& request = parser.get();
-  if (!beast::websocket::is_upgrade(request)) {
-    co_await refuse(s, http::status::upgrade_required);
+  const bool is_upgrade = beast::websocket::is_upgrade(request);
+  if (!is_upgrade || buffer.size() > 0) {  // a client sends frames only after the answer (RFC 6455, 4.1)
+    co_await refuse(s, is_upgrade ? http::status::bad_request : http::status::upgrade_required);
     co_return;
   }
   socket_type ws(std::move(s));
