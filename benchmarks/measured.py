@@ -95,8 +95,10 @@ def ended(server):
 
 
 def cpu_ns(pid):
-    """The CPU time that all threads of a process have used."""
-    return sum(int(read_text(task).split()[0]) for task in glob.glob(f'/proc/{pid}/task/*/schedstat'))
+    """The CPU time that all threads of a process and of its children have used."""
+    children = map(int, read_text(f'/proc/{pid}/task/{pid}/children').split())
+    own = (int(read_text(task).split()[0]) for task in glob.glob(f'/proc/{pid}/task/*/schedstat'))
+    return sum(own) + sum(map(cpu_ns, children))
 
 
 def memory(pid, name):
