@@ -23,7 +23,7 @@ using asio::use_awaitable;
 using http::status;
 using request_parser = http::request_parser<http::string_body>;  // its limits: 8 KiB of header, 1 MiB of body
 
-// A client's mistake is no exception of the handler, which the server would log and count.
+// A client's mistake must not throw: the server logs and counts exceptions.
 constexpr auto as_result = asio::as_tuple(use_awaitable);
 
 /// Returns ok, or what to answer. `unknown`: nothing, as the client has closed, or a time limit has expired.
@@ -43,18 +43,18 @@ status status_of(const http::request_header<>& request) {
 
 /// Reads a request. Returns as status_of().
 asio::awaitable<status> read_request(quintet::asio_stream& s, boost::beast::flat_buffer& buffer, request_parser& into) {
-  const auto [no_header, header_size] = co_await http::async_read_header(s, buffer, into, as_result);
-  if (no_header) co_return status_of(no_header);
+  const auto [header_error, header_size] = co_await http::async_read_header(s, buffer, into, as_result);
+  if (header_error) co_return status_of(header_error);
   const auto& request = into.get();
   if (const status refused = status_of(request.base()); refused != status::ok) co_return refused;
   if (into.is_done()) co_return status::ok;
-  // Clients ask before they send a large body, as curl does, and wait for a second.
+  // Clients ask before they send a large body. curl waits a second for the answer, then sends anyway.
   if (request.version() >= 11 && boost::beast::iequals(request[http::field::expect], "100-continue")) {
     static constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
     co_await asio::async_write(s, asio::buffer(go_on), use_awaitable);
   }
-  const auto [no_body, size] = co_await http::async_read(s, buffer, into, as_result);
-  co_return status_of(no_body);
+  const auto [body_error, size] = co_await http::async_read(s, buffer, into, as_result);
+  co_return status_of(body_error);
 }
 
 asio::awaitable<void> serve_http(quintet::asio_stream s) {

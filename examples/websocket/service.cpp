@@ -24,7 +24,7 @@ namespace http = beast::http;
 using asio::use_awaitable;
 using socket_type = guest::socket_type;
 
-// A client's mistake is no exception of the handler, which the server would log and count. Beast has answered it.
+// A client's mistake must not throw: the server logs and counts exceptions. Beast has answered it.
 constexpr auto as_result = asio::as_tuple(use_awaitable);
 
 /// Returns whether the client has sent something that is no request; if not, it has closed, or a limit has expired.
@@ -44,23 +44,23 @@ asio::awaitable<void> refuse(quintet::asio_stream& s, http::status why) {
   co_await http::async_write(s, refusal, as_result);
 }
 
-// At a drain reads end and writes go on. Beast writes no more after a read that has failed: so these are the bytes of a
-// close frame, 1001 (going away).
+// At a drain reads end and writes go on. Beast writes nothing after a read that has failed, so this sends the bytes of
+// a close frame, 1001 (going away), itself.
 asio::awaitable<void> tell_of_drain(socket_type& ws) {
   static constexpr std::string_view going_away = "\x88\x02\x03\xe9";
   co_await asio::async_write(ws.next_layer(), asio::buffer(going_away), as_result);
 }
 
-// A client may send no more than pongs, or messages that nobody answers: `message_timeout` is for those that are not
-// whole. A pong between fragments completes nothing.
-void count_control_frames(socket_type& ws) {
+// A client that sends only pongs has sent nothing incomplete, so `message_timeout` must not close it. A pong between
+// fragments completes nothing.
+void note_control_frames(socket_type& ws) {
   ws.control_callback([&ws](beast::websocket::frame_type, beast::string_view) {
     if (ws.is_message_done()) ws.next_layer().message_done();
   });
 }
 
 asio::awaitable<void> echo(socket_type ws) {
-  count_control_frames(ws);
+  note_control_frames(ws);
   beast::flat_buffer message;
   for (;;) {
     const auto [why, size] = co_await ws.async_read(message, as_result);
@@ -75,7 +75,7 @@ asio::awaitable<void> echo(socket_type ws) {
 asio::awaitable<void> chat(socket_type ws, room& with) {
   const auto self = std::make_shared<guest>(std::move(ws));
   const room::place taken(with, self);
-  count_control_frames(self->socket());
+  note_control_frames(self->socket());
   beast::flat_buffer message;
   for (;;) {
     const auto [why, size] = co_await self->socket().async_read(message, as_result);

@@ -17,7 +17,7 @@ TAKE_WHEN = {
     "single_reactor": "handlers are cheap, and shared state should need no locks",
     "reactor_pool": "handlers compute or block, and I/O is little: it is all on one core",
     "loop_per_thread": "handlers are cheap, and there are several cores: the default",
-    "loop_per_thread_pool": "some handlers are slow, or you do not know which"}
+    "loop_per_thread_pool": "some handlers are slow, and the others must not wait for them"}
 SWEEP = "sweep_handler"
 
 
