@@ -13,7 +13,7 @@ import sys
 
 START, LIST = 'README.md', 'doc/decisions/README.md'
 LINES = {START: 110, 'RELEASE_NOTES.md': 100}
-WORDS = 61_750
+WORDS = 61_800
 LINK = re.compile(r'\]\(([^)# ]+)[^)]*\)')
 BLOCK = re.compile(r'<!-- table: .*?<!-- end -->', re.DOTALL)
 FENCED = re.compile(r'^```.*?^```', re.MULTILINE | re.DOTALL)
