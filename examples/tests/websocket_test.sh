@@ -5,7 +5,7 @@
 # shellcheck source=examples/tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-python=$(python_with websockets.sync.client)
+python=$(python_with websockets)
 [[ $python ]] || skip 'Python has no websockets; apt-get install python3-websockets'
 
 cat > "$work/client.py" << 'PYTHON'
