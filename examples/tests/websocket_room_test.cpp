@@ -187,7 +187,7 @@ BOOST_DATA_TEST_CASE(a_burst_closes_no_guest_that_reads, bdata::make(shapes), s)
 
 const quintet::connection_limits two_seconds{.message_timeout = 2s};
 
-/// What a client sends at first, and then each second.
+/// The first bytes of a client, and those that it sends each second after them.
 struct habit {
   const char* name;
   const char* path;

@@ -26,7 +26,7 @@ from ..web import (NGINX_RELAY, await_accepting, example_command, installed, loa
 ABOUT = "Compares the example proxy with HAProxy and nginx before the same server, under short connections"
 CLAIMS = "2.10"
 COLUMNS = (f"{SPEED}=connections/s", "spread", f"{CPU}=CPU/conn", "p50_us", "p99_us")
-USUAL, OTHERS = "reuse_port", ("main_reactor", "reuse_port_cpu", "exclusive")    # accept strategies of the proxy
+USUAL = "reuse_port"                    # accept strategy of the proxy
 WORDS = {SPEED: "connections", CPU: "CPU a connection", "p99_us": "p99"}
 HAPROXY = """global
   nbthread {workers}
@@ -115,7 +115,7 @@ def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
 
 def options(parser: Parser, build: Build) -> None:
     parser.option("--connections", number_in(1, 9000), "concurrent connections (default: 100)", default=100)
-    usual = [USUAL, *OTHERS]
+    usual = [USUAL, *(name for name in build.accept if name != USUAL)]
     parser.option("--accept", list_of(one_of(*build.accept)), f"comma-separated, of the proxy: {', '.join(usual)} (default: "
                   "all; the first is compared with the other relays)", default=usual)
 
