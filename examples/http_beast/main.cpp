@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // http_beast: HTTP by Boost.Beast on accepted connections. Compare http_hello, which needs no Asio.
+#include "common/bad_request.hpp"
 #include "common/options.hpp"
 
 #include <quintet/net/asio_stream.hpp>
@@ -30,9 +31,7 @@ constexpr auto as_result = asio::as_tuple(use_awaitable);
 status status_of(const quintet::error_code& why) {
   if (!why) return status::ok;
   if (why == http::error::body_limit) return status::payload_too_large;
-  const bool has_closed = why == http::error::end_of_stream || why == http::error::partial_message;
-  const bool is_of_http = why.category() == make_error_code(http::error::end_of_stream).category();
-  return is_of_http && !has_closed ? status::bad_request : status::unknown;
+  return example::is_bad_request(why) ? status::bad_request : status::unknown;
 }
 
 /// The same for a header whose body has not been read.

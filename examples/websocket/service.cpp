@@ -2,6 +2,8 @@
 // service: a connection's coroutines: the upgrade from HTTP, then the echo or the chat.
 #include "websocket/service.hpp"
 
+#include "common/bad_request.hpp"
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -26,12 +28,6 @@ using socket_type = guest::socket_type;
 
 // A client's mistake must not throw: the server logs and counts exceptions. Beast has answered it.
 constexpr auto as_result = asio::as_tuple(use_awaitable);
-
-/// Returns whether the client has sent something that is no request; if not, it has closed, or a limit has expired.
-bool is_bad_request(const quintet::error_code& why) {
-  const bool has_closed = why == http::error::end_of_stream || why == http::error::partial_message;
-  return why.category() == make_error_code(http::error::end_of_stream).category() && !has_closed;
-}
 
 asio::awaitable<void> refuse(quintet::asio_stream& s, http::status why) {
   http::response<http::empty_body> refusal(why, 11);
