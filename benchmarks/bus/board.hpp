@@ -14,6 +14,7 @@ struct alignas(64) node_board {
   std::atomic<std::uint64_t> messages{0}, bytes{0}, wrong{0}, lost{0}, doubled{0};  // received
   std::atomic<std::uint64_t> sent{0};                                               // messages that the bus has taken
   std::atomic<std::uint64_t> writes{0};                                             // send calls of its loop
+  std::atomic<std::uint64_t> checksum_ns{0};                                        // time that checksums have taken
   std::atomic<unsigned> port{0};                                                    // of its TCP address
 
   void publish(const received_counts& c) {

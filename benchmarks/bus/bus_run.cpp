@@ -101,11 +101,22 @@ class child {
   unique_fd control_;
 };
 
-std::size_t count_of(const bus_settings& s) { return s.all_to_all > 0 ? s.all_to_all : s.senders + 1; }
+std::size_t count_of(const bus_settings& s) {
+  return s.all_to_all > 0 ? s.all_to_all : s.senders + 1 + (s.has_relay ? 1 : 0);
+}
+
+// Senders connect to the relay, and the relay to the receiver.
+node_role relayed_role(const bus_settings& s, std::uint64_t id) {
+  const std::uint64_t relay = count_of(s);
+  if (id == 1) return {.id = id, .dials = {}, .targets = {}, .links = 1, .relay = {}};
+  if (id == relay) return {.id = id, .dials = {1}, .targets = {}, .links = s.senders + 1, .relay = {}};
+  return {.id = id, .dials = {relay}, .targets = {1}, .links = 1, .relay = relay};
+}
 
 // Each pair has one link, which the node with the smaller id connects; a receiver is connected by its senders.
 node_role role_of(const bus_settings& s, std::uint64_t id) {
-  node_role role{.id = id, .dials = {}, .targets = {}, .links = 0};
+  if (s.has_relay && s.all_to_all == 0) return relayed_role(s, id);
+  node_role role{.id = id, .dials = {}, .targets = {}, .links = 0, .relay = {}};
   for (std::uint64_t other = 1; other <= count_of(s); ++other) {
     if (other == id || (s.all_to_all == 0 && id != 1 && other != 1)) continue;
     ++role.links;
@@ -134,6 +145,7 @@ void tell_all(const std::vector<child>& all, char command, char answer) {
 
 struct moment {
   std::vector<server_sample> samples;
+  std::vector<std::uint64_t> checksum_ns;
   std::uint64_t messages = 0, bytes = 0, writes = 0;
 };
 
@@ -143,6 +155,7 @@ moment look(const std::vector<child>& all, std::span<const node_board> figures) 
     out.messages += b.messages;
     out.bytes += b.bytes;
     out.writes += b.writes;
+    out.checksum_ns.push_back(b.checksum_ns);
   }
   for (const child& c : all) {
     const auto found = sample_server(c.pid());
@@ -183,7 +196,7 @@ std::vector<unsigned> place_nodes(const bus_settings& s) {
   cpu_list others = cpus;
   others.erase(others.begin() + 1);
   std::vector<unsigned> out{cpus[1]};
-  for (std::size_t i = 0; i < s.senders; ++i) out.push_back(others[i % others.size()]);
+  for (std::size_t i = 0; out.size() < count_of(s); ++i) out.push_back(others[i % others.size()]);
   return out;
 }
 
@@ -217,12 +230,13 @@ bus_result run_bus(const bus_settings& s) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const server_use used = use_between(before.samples[i], after.samples[i]);
     out.seconds = used.seconds;
-    out.processes.push_back({.sends = s.all_to_all > 0 || i > 0,
+    out.processes.push_back({.sends = !role_of(s, i + 1).targets.empty(),
                              .receives = s.all_to_all > 0 || i == 0,
                              .cpu = places[i],
                              .cpu_s = used.cpu_s,
                              .rss_bytes = used.rss_bytes,
-                             .switches = used.switches.value_or(0)});
+                             .switches = used.switches.value_or(0),
+                             .checksum_s = static_cast<double>(after.checksum_ns[i] - before.checksum_ns[i]) / 1e9});
     all[i].tell(node_command::end);
   }
   return out;

@@ -15,6 +15,7 @@ namespace quintet::bench {
 struct bus_settings {
   bus_traffic traffic;
   unsigned senders = 1;     ///< to one receiver, which is the first node
+  bool has_relay = false;   ///< between them, a node of its own
   unsigned all_to_all = 0;  ///< instead: so many nodes, each of which sends to all others; 0: not
   cpu_list cpus;            ///< of the processes
   std::chrono::nanoseconds duration = std::chrono::milliseconds(200);
@@ -22,10 +23,11 @@ struct bus_settings {
 
 struct process_use {
   bool sends = false, receives = false;
-  unsigned cpu = 0;      ///< to which it is pinned
-  double cpu_s = 0;      ///< CPU time within the measured time
-  double rss_bytes = 0;  ///< at its end
-  double switches = 0;   ///< context switches: wake-ups, and interruptions by others
+  unsigned cpu = 0;       ///< to which it is pinned
+  double cpu_s = 0;       ///< CPU time within the measured time
+  double rss_bytes = 0;   ///< at its end
+  double switches = 0;    ///< context switches: wake-ups, and interruptions by others
+  double checksum_s = 0;  ///< time within the measured time that checksums took
 };
 
 struct bus_result {
@@ -36,8 +38,8 @@ struct bus_result {
   segment_use segments;
 };
 
-/// Node 1 receives and has the second CPU; senders share the others. Nodes that all send have them in turn. With one
-/// CPU all are there.
+/// Node 1 receives and has the second CPU; senders share the others, with a relay, which is the last node. Nodes that
+/// all send have them in turn. With one CPU all are there.
 std::vector<unsigned> place_nodes(const bus_settings& s);
 
 /// Runs the processes, each a node. Throws std::runtime_error: also if a message was wrong, lost or doubled.

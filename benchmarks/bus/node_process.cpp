@@ -23,6 +23,8 @@ constexpr std::size_t burst = 128 * 1024;
 // A backlog would leave in merged writes, so a node that must not merge has as little as the bus allows: two messages
 // of the largest size.
 constexpr std::size_t least_unacknowledged = 2 * (numbered_messages::largest + 64);
+// A relay drops what its queue of 1 MiB has no room for. So a sender has less on the way, headers included.
+constexpr std::size_t window = 512 * 1024, header = 64;
 
 // IPv6, as the published figures have it, where the machine does.
 std::string tcp_address(unsigned port) {
@@ -45,7 +47,7 @@ node_process::node_process(const bus_traffic& traffic, node_role role, std::span
       boards_(boards),
       name_(std::move(name)),
       control_(control),
-      messages_(traffic.sizes, traffic.seed) {
+      messages_(traffic.sizes, traffic.seed, traffic.checksum) {
   for (const std::uint64_t id : role_.targets) targets_.push_back({id});
   node_ = std::make_unique<bus_node>(make_options());
   for (const std::string& where : node_->addresses()) {
@@ -57,11 +59,14 @@ node_process::node_process(const bus_traffic& traffic, node_role role, std::span
 bus_options node_process::make_options() {
   bus_options o{.id = role_.id,
                 .listen = {traffic_.route == bus_route::tcp ? tcp_address(0) : address_of(role_.id)},
+                .parent = role_.relay,
                 .on_messages = [this](std::span<const bus_message> all) { receive(all); },
                 .on_route = [this](std::uint64_t peer, auto route) { note_route(peer, route); },
                 .on_room =
                     [this](std::uint64_t peer) {
-                      for (target& t : targets_) t.is_full = t.is_full && t.id != peer;
+                      for (target& t : targets_) {
+                        if (peer == role_.relay.value_or(t.id)) t.is_full = t.unconfirmed >= window;
+                      }
                       schedule();
                     },
                 .shared_memory = traffic_.route == bus_route::shm,
@@ -111,6 +116,11 @@ void node_process::note_route(std::uint64_t peer, std::optional<bus_route> route
 void node_process::receive(std::span<const bus_message> all) {
   for (const bus_message& m : all) check_.take(m.source, m.payload);
   own_board().publish(check_.counts());
+  note_checksums();
+}
+
+void node_process::note_checksums() const {
+  own_board().checksum_ns.store(messages_.checksum_ns(), std::memory_order_relaxed);
 }
 
 // ---- Sending --------------------------------------------------------------------------------------------------------
@@ -127,6 +137,7 @@ void node_process::schedule() {
 void node_process::send_all() {
   for (target& t : targets_) send_to(t);
   own_board().sent.store(sent_, std::memory_order_relaxed);
+  note_checksums();
   own_board().writes.store(node_->loop().counters().sends.value(), std::memory_order_relaxed);
   if (std::ranges::any_of(targets_, [](const target& t) { return !t.is_full && !t.is_last_sent; })) schedule();
 }
@@ -137,15 +148,33 @@ void node_process::send_to(target& t) {
   const std::size_t most = traffic_.merging ? burst : 1;
   for (std::size_t sent = 0; sent < most;) {
     sent += messages_.size(role_.id, t.number);
-    if (send_one(t)) return;
+    role_.relay ? send_to_relay(t) : send_one(t);
+    if (t.is_full) return;
   }
 }
 
-error_code node_process::send_one(target& t) {
-  const error_code failed =
-      messages_.with(role_.id, t.number, [&](bytes message) { return node_->send(t.id, message); });
-  note_sent(t, failed);
-  return failed;
+void node_process::send_one(target& t) {
+  note_sent(t, messages_.with(role_.id, t.number, [&](bytes message) { return node_->send(t.id, message); }));
+}
+
+// Each half of the window has a completion with its last message.
+void node_process::send_to_relay(target& t) {
+  const std::size_t size = messages_.size(role_.id, t.number) + header, half = t.unannounced + size;
+  if (half < window / 2) {
+    send_one(t);
+  } else {
+    const auto confirmed = [this, &t, half](error_code) {
+      t.unconfirmed -= half;
+      t.is_full = false;
+      schedule();
+    };
+    note_sent(t,
+              messages_.with(role_.id, t.number, [&](bytes message) { return node_->send(t.id, message, confirmed); }));
+  }
+  if (t.is_full) return;
+  t.unconfirmed += size;
+  t.unannounced = half < window / 2 ? half : 0;
+  t.is_full = t.unconfirmed >= window;
 }
 
 void node_process::note_sent(target& t, error_code failed) {

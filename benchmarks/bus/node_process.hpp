@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ struct bus_traffic {
   bool merging = true;  ///< false: one message for each target in a turn of the loop, so that it has a write of its own
   std::uint64_t seed = 1;
   std::size_t static_output = 0;  ///< bytes of send buffers that each process's loop makes at its start
+  hash_kind checksum = {};        ///< that messages carry and their receiver checks; without a function: none
 };
 
 /// The peers of one node. Ids begin at 1, in the order of the boards.
@@ -30,6 +32,7 @@ struct node_role {
   std::vector<std::uint64_t> dials;    ///< peers that it connects to
   std::vector<std::uint64_t> targets;  ///< peers that it sends to
   std::size_t links = 0;               ///< links that it has when the run can begin
+  std::optional<std::uint64_t> relay;  ///< the node that forwards what it sends
 };
 
 /// Commands of the measuring process to a node, and its answers. Each is one byte.
@@ -48,7 +51,8 @@ class node_process {
 
  private:
   struct target {
-    std::uint64_t id = 0, number = 0;  // the next one
+    std::uint64_t id = 0, number = 0;              // the next one
+    std::size_t unconfirmed = 0, unannounced = 0;  // bytes on their way through a relay; after the last completion
     bool is_full = false, is_last_sent = false;
   };
 
@@ -59,10 +63,12 @@ class node_process {
   void connect_all();
   void note_route(std::uint64_t peer, std::optional<bus_route> route);
   void receive(std::span<const bus_message> all);
+  void note_checksums() const;
   // On the loop.
   void send_all();
   void send_to(target& t);
-  error_code send_one(target& t);
+  void send_one(target& t);
+  void send_to_relay(target& t);
   void send_last(target& t);
   void note_sent(target& t, error_code failed);
   void schedule();

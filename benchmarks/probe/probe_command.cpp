@@ -136,19 +136,21 @@ count_range parse_bus_sizes(const std::string& text) {
 }
 
 json::object side_json(const bus_result& r, bool process_use::* side) {
-  double cpu_s = 0, rss_bytes = 0, switches = 0, count = 0;
+  double cpu_s = 0, rss_bytes = 0, switches = 0, count = 0, checksum_s = 0;
   for (const process_use& one : r.processes) {
     if (!(one.*side)) continue;
     ++count;
     cpu_s += one.cpu_s;
     rss_bytes += one.rss_bytes;
     switches += one.switches;
+    checksum_s += one.checksum_s;
   }
   const double messages = static_cast<double>(r.messages);
   return {{"cpu", cpu_s / r.seconds},
           {"cpu_us_per_message", cpu_s * 1e6 / messages},
           {"rss_bytes", rss_bytes / count},
-          {"switches_per_message", switches / messages}};
+          {"switches_per_message", switches / messages},
+          {"checksum_share", cpu_s > 0 ? checksum_s / cpu_s : 0}};
 }
 
 json::object to_json(const bus_result& r, bool cpus_shared) {
@@ -174,6 +176,10 @@ json::object probe_bus(const probe_options& o) {
   if (s.traffic.route == bus_route::mem) throw usage_error("--route: mem is for nodes of one process");
   if (s.all_to_all == 1)
     throw usage_error("--all-to-all: one node has nobody to send to; it must be 0 or from 2 to 16");
+  if (s.traffic.checksum.function && o.sizes.min < numbered_messages::smallest_summed)
+    throw usage_error(
+        fmt::format("--checksum: messages must have at least {} bytes", numbered_messages::smallest_summed));
+  if (s.has_relay && s.all_to_all > 0) throw usage_error("--relay: nodes that all send have no relay");
   s.traffic.sizes = o.sizes;
   s.cpus = o.cpus;
   s.duration = o.duration;
@@ -230,6 +236,9 @@ void add_probe(CLI::App& app) {
   add_parsed(bus, "--seed", o->bus.traffic.seed, number_in<std::uint64_t>(0), "of sizes and contents (1)");
   add_parsed(bus, "--static-output", o->bus.traffic.static_output, number_in<std::size_t>(0, 1U << 30U),
              "bytes of send buffers that each process makes at its start (0: from the heap)");
+  add_parsed(bus, "--checksum", o->bus.traffic.checksum, find_hash,
+             "that each message carries, as of hash --kind (none)");
+  bus.add_flag("--relay", o->bus.has_relay, "senders reach the receiver through one more node");
   bus.add_flag_callback(
       "--no-merging", [o] { o->bus.traffic.merging = false; }, "a message in a turn of the loop, and so in a write");
 }

@@ -108,6 +108,38 @@ BOOST_DATA_TEST_CASE(all_messages_arrive_by_each_route,
   BOOST_TEST(r.segments.count == (route == bus_route::shm ? 1U : 0U));
 }
 
+BOOST_DATA_TEST_CASE(no_message_is_lost_on_the_way_through_a_relay,
+                     data::make({bus_route::unix_socket, bus_route::tcp}), route) {
+  bus_settings s = settings(route);
+  s.senders = 2;
+  s.has_relay = true;
+  const bus_result r = run_bus(s);
+  BOOST_TEST(r.messages > 0U);
+  BOOST_TEST(r.processes.size() == 4U);
+  BOOST_TEST((r.processes[1].sends && r.processes[2].sends && !r.processes[3].sends && !r.processes[3].receives));
+}
+
+BOOST_AUTO_TEST_CASE(a_checksum_is_checked_and_its_time_counted) {
+  numbered_messages sent({16, 128}, 5, find_hash("crc32"));
+  const numbered_messages plain({16, 128}, 5), expected({16, 128}, 5, find_hash("crc32"));
+  std::string message = made(sent, 3, 7);
+  BOOST_TEST(expected.is(3, 7, message));
+  BOOST_TEST(!plain.is(3, 7, message));
+  for (const std::size_t at : {std::size_t{9}, message.size() - 1}) {
+    std::string spoilt = message;
+    spoilt[at] = static_cast<char>(spoilt[at] ^ 1);
+    BOOST_TEST(!expected.is(3, 7, spoilt));
+  }
+  bus_settings s = settings(bus_route::shm);
+  s.traffic.sizes = {16384, 16384};
+  s.traffic.checksum = find_hash("map-crc32");
+  const bus_result r = run_bus(s);
+  for (const process_use& one : r.processes) {
+    BOOST_TEST(one.checksum_s > 0);
+    BOOST_TEST(one.checksum_s < r.seconds);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(several_senders_and_nodes_that_all_send_are_linked) {
   bus_settings some = settings(bus_route::unix_socket);
   some.senders = 3;

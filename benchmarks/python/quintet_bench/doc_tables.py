@@ -3,6 +3,7 @@
 
 A block lies between <!-- table: NAME ARGUMENT... --> and <!-- end -->. With --check nothing is written, and the exit status
 is 1 if a block differs."""
+import collections
 import functools
 import json
 import lzma
@@ -19,9 +20,8 @@ from .demands import WORDS
 from .report.figures import shown
 from .results import Document, document_of, summarise
 from .table import grid
-from .text import filled, grouped, listed, significant, table
+from .text import filled, grouped, listed, table
 
-FOUND = ("median", "min", "max", "rounds", "met", "sentence", "kind", "metric", "demand", "number", "most", "promised")
 NONE_YET = "No machine has been recorded yet.\n"
 
 
@@ -33,28 +33,27 @@ def verdicts_in(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
                 yield one
 
 
-def row_of(step: str, verdict: dict[str, Any]) -> str:
-    """The same for each machine: what the demand is about, without figures."""
-    words = [value if isinstance(value, str) else key if value is True else f"{key.replace('_', ' ')} {value}"
-             for key, value in verdict.items() if key not in FOUND and value is not None and not isinstance(value, list)]
-    metric = verdict["metric"] or ""
-    return f"{step}: {', '.join(words + [metric] * bool(metric))}: {verdict['demand']}"
-
-
-def cell_of(verdict: dict[str, Any]) -> str:
-    figure = "" if verdict["median"] is None else f"{significant(verdict['median'])}: "
-    return figure + ("**not met**" if verdict["met"] is False else WORDS[verdict["met"]])
+def cell_of(verdicts: Sequence[dict[str, Any]]) -> str:
+    """How many demands ended in which way."""
+    counts = collections.Counter(verdict["met"] for verdict in verdicts)
+    return ", ".join(f"{counts[met]} {words}" for met, words in WORDS.items() if counts[met])
 
 
 def machines_table(records: Sequence[dict[str, Any]]) -> str:
-    """`records`: files of record-here, one for each machine."""
+    """A row for each command, and in words each demand that is not met. `records`: files of record-here, one for a machine."""
     if not records:
         return NONE_YET
-    columns = [{row_of(step, one): cell_of(one) for step, found in record["records"].items()
-                for one in verdicts_in(found.get("document", {}))} for record in records]
-    heads = [f"{e['cpu_model']}, {e['cores']} CPUs, {e['date'][:10]}" for e in (record["environment"] for record in records)]
-    rows = dict.fromkeys(row for column in columns for row in column)
-    return table(["demand", *heads], ([row, *(column.get(row, "-") for column in columns)] for row in rows))
+    columns, heads, missed = [], [], []
+    for record in records:
+        about = record["environment"]
+        columns.append({step: found for step, one in record["records"].items()
+                        if (found := list(verdicts_in(one.get("document", {}))))})
+        heads.append(f"{about['cpu_model']}, {about['cores']} CPUs, {about['date'][:10]}")
+        missed += [f"{about['cpu_model']}, `{step}`: {verdict['sentence']}" for step, found in columns[-1].items()
+                   for verdict in found if verdict["met"] is False]
+    rows = dict.fromkeys(step for column in columns for step in column)
+    cells = ([f"`{step}`", *(cell_of(column.get(step, ())) or "-" for column in columns)] for step in rows)
+    return table(["step", *heads], cells) + ("\nNot met:\n\n" + listed(missed) if missed else "")
 
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -93,12 +92,16 @@ def read(step: str) -> Document:
     return document_of(stored(step), step)
 
 
+def shortened(noise: str) -> str:
+    told = noise.replace(" Smaller differences than that mean nothing.", "")
+    return told.replace("Noise: between rounds that should be equal the throughput moved", "Equal rounds moved")
+
+
 def caption(document: Mapping[str, Any]) -> str:
     """Date and settings of a file, and what else ran."""
     e, s = document["environment"], document.get("settings")
     rounds = f"; {s['rounds']} rounds of {s['duration_s']:g} s, medians" if s else ""
-    noise = document.get("noise", "").replace(" Smaller differences than that mean nothing.", "")
-    noise = noise.replace("Noise: between rounds that should be equal the throughput moved", "Equal rounds moved")
+    noise = shortened(document.get("noise", ""))
     return "\n" + filled(f"{e['date'][:10]}, {e['cpu_model']}, {e['cores']} CPUs{rounds}. Load average before: "
                          f"{e['load_average_before'][0]}; stolen: {e['steal_percent']} %. {noise}")
 
@@ -164,12 +167,19 @@ def budget() -> str:
                  ([*row, *(cells.get(name, "") for name in names)] for row, cells in rows.items()))
 
 
-def record(name: str) -> str:
-    """The command of a step, and what it has printed."""
+def record(name: str, *without: str) -> str:
+    """The command of a step, and what it has printed. Lines in which one of these expressions is found are left out."""
     step = step_of(name)
     line, about = step["command"], step["document"]["environment"]
     told = f"`{'' if line.startswith('benchmarks/') else 'quintet-bench '}{line}`, {about['date'][:10]}"
-    return filled(f"{told}, {about['cpu_model']}, {about['cores']} CPUs:") + f"\n```text\n{step['printed'].rstrip()}\n```\n"
+    printed, left_out = [], re.compile("|".join(without) or "(?!)")
+    for text in step["printed"].rstrip().splitlines():
+        if not left_out.search(text):
+            printed.append(shortened(text))
+        elif not printed or printed[-1] not in ("  ...", ""):
+            printed.append("  ...")
+    text = re.sub(r"(  \.\.\.\n)?\n\n+", r"\1\n", "\n".join(printed))
+    return filled(f"{told}, {about['cpu_model']}, {about['cores']} CPUs:") + f"\n```text\n{text}\n```\n"
 
 
 def machines() -> str:
@@ -189,7 +199,7 @@ BLOCKS: dict[str, Callable[..., str]] = {
 
 def rewritten(text: str) -> str:
     def block(found: re.Match[str]) -> str:
-        name, *arguments = found[2].split()
+        name, *arguments = found[2].replace(" without ", " ").split()
         return f"{found[1]}{BLOCKS[name](*arguments)}{found[3]}"
     return BLOCK.sub(block, text)
 

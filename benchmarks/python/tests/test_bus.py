@@ -36,7 +36,8 @@ def test_single_messages_are_measured_where_something_is_compared() -> None:
     assert single == [("8..128", False), ("8..128", True), ("8..16384", False), ("8..16384", True), ("128..128", False),
                       ("16384..16384", False)]
     assert not any(kind.static for kind in bus.kinds_of(["shm", "unix"], bus.SIZES))
-    assert len(bus.kinds_of(["shm", "tcp"], ["64..64"])) == 2
+    assert bus.kinds_of(["shm", "tcp"], ["64..64"]) == [Kind("shm", "64..64"), Kind("tcp", "64..64"),
+                                                        Kind("tcp", "64..64", way=bus.RELAYED)]
     assert Kind("tcp", "64..64", False).label == "tcp, 64 B, a write for each"
 
 

@@ -66,8 +66,9 @@ def test_probes_go_the_same_way(name: str, line: str, build: Build, tmp_path: pa
                                 capsys: pytest.CaptureFixture[str]) -> None:
     command = importlib.import_module(f"quintet_bench.commands.{name}")
     monkeypatch.setattr(command, "probe", lambda program, arguments, duration_s: {
-        "ns_per_load": 1e-6 * int(arguments[-1]), "ns_one_way": 99.0, "bytes": 64, "kind": arguments[2],
-        "bytes_per_s": 1e9 * len(arguments[2])} if len(arguments) > 3 else {"ns_one_way": 99.0})
+        "ns_per_load": 1e-6 * len(arguments[-1]), "ns_one_way": 99.0, "bytes": 64, "kind": arguments[2],
+        "bytes_per_s": 1e9 * len(arguments[2]), **dict.fromkeys(("sender", "receiver"), {"checksum_share": 0.1})}
+        if len(arguments) > 3 else {"ns_one_way": 99.0})
     file = tmp_path / "found.json"
     assert run_command(command, build, f"{line} --rounds 2 --json {file}") == 0
     document = json.loads(file.read_text())

@@ -25,13 +25,14 @@ CLAIMS = "1.15 1.16 1.17 1.18 1.19 1.20"
 ROUTES, SMALLEST, LARGEST = ("shm", "unix", "tcp"), 8, 65536
 SIZES = ["8..128", "8..16384", *(f"{128 << i}..{128 << i}" for i in range(9))]
 SIDES = ("cpu", "cpu_us_per_message", "rss_bytes", "switches_per_message")
-ALL_TO_ALL, TO_ONE = "all to all", "to one"
+ALL_TO_ALL, TO_ONE, RELAYED = "all to all", "to one", "through a relay"
 FLAT_SIZES = (128, 16384)               # whose throughputs are compared
 Table = tuple[str, list[str], list[list[str]]]  # title, heads and rows
 FLAT, STEEP = 0.5, 0.1                  # MB/s of small messages over those of large ones, merged and single
 MOST_WRITES = 0.05
 STATIC = 8 << 20                        # bytes of static send buffers of a process
 SMALL = "8..128"
+PUBLISHED_WAYS = {"shm": ("shm", TO_ONE), "tcp": ("tcp", RELAYED)}     # of the messages of one size
 LEAST_GAIN = {("tcp", SMALL): 10.0, ("tcp", "8..16384"): 1.1}  # how many times as many messages merging must carry
 
 
@@ -45,7 +46,7 @@ class Kind(NamedTuple):
 
     @property
     def label(self) -> str:
-        words = (sizes_text(self.sizes), form_text(self.merging, self.static), self.way * (self.way == ALL_TO_ALL))
+        words = (sizes_text(self.sizes), form_text(self.merging, self.static), self.way * (self.way != TO_ONE))
         return f"{self.route}, {', '.join(filter(None, words))}"
 
 
@@ -115,21 +116,26 @@ def range_tables(rows: Sequence[Result], settings: dict[str, Any]) -> list[Table
     return out
 
 
+def way_of(row: Result) -> tuple[str, str]:
+    return row["route"], row["way"]
+
+
 def size_table(rows: Sequence[Result]) -> list[Table]:
-    """One row for each size, merged; the routes and their published figures side by side."""
-    found = {(r["route"], int(r["sizes"].partition("..")[0])): r for r in rows
-             if r["way"] == TO_ONE and r["merging"] and not is_range(r["sizes"])}
-    routes = list(dict.fromkeys(route for route, _ in found))
-    theirs = {(route, one[0]): one for route, some in PUBLISHED["bus"]["sizes"].items() for one in some}
+    """One row for each size, merged; the routes and their published figures side by side. Published TCP was forwarded once."""
+    found = {(*way_of(r), int(r["sizes"].partition("..")[0])): r for r in rows
+             if r["way"] != ALL_TO_ALL and r["merging"] and not is_range(r["sizes"])}
+    ways = list(dict.fromkeys((route, way) for route, way, _ in found))
+    theirs = {(*PUBLISHED_WAYS[route], one[0]): one for route, some in PUBLISHED["bus"]["sizes"].items() for one in some}
     heads, out = ["bytes"], []
-    for route in routes:
-        heads += [f"{route}, messages/s", "MB/s"] + ["published", "MB/s"] * (route in PUBLISHED["bus"]["sizes"])
-    for size in sorted({size for _, size in found}):
+    for route, way in ways:
+        heads += [f"{route}{', relayed' * (way == RELAYED)}, messages/s", "MB/s"]
+        heads += ["published", "MB/s"] * ((route, way) in PUBLISHED_WAYS.values())
+    for size in sorted({size for *_, size in found}):
         line = [grouped(size)]
-        for route in routes:
-            r, known = found.get((route, size)), theirs.get((route, size))
+        for route, way in ways:
+            r, known = found.get((route, way, size)), theirs.get((route, way, size))
             line += [grouped(r["messages_per_s"]), significant(r["bytes_per_s"] / 1e6)] if r else ["-", "-"]
-            if route in PUBLISHED["bus"]["sizes"]:
+            if (route, way) in PUBLISHED_WAYS.values():
                 line += [grouped(known[1]), significant(known[2] / 1e6)] if known else ["-", "-"]
         out.append(line)
     return [("messages of one size, merged", heads, out)] if found else []
@@ -215,19 +221,21 @@ def parse_sizes(text: str) -> str:
 
 
 def kinds_of(routes: Sequence[str], sizes: Sequence[str]) -> list[Kind]:
-    """Ranges, and the sizes that show how flat the throughput is, are also measured without merging; ranges over TCP also with
-    static buffers, as the published ones."""
+    """Ranges, and the sizes that show how flat the throughput is, are also measured without merging; over TCP ranges also with
+    static buffers, and single sizes also through a relay, as the published ones."""
     flat = {f"{size}..{size}" for size in FLAT_SIZES}
     return [Kind(route, size, merging, static=static) for route in routes for size in sizes for merging in (True, False)
             for static in (False, True)
-            if (merging or is_range(size) or size in flat) and (not static or route == "tcp" and is_range(size))]
+            if (merging or is_range(size) or size in flat) and (not static or route == "tcp" and is_range(size))] + [
+            Kind("tcp", size, way=RELAYED) for size in sizes if "tcp" in routes and not is_range(size)]
 
 
 def measure(s: Settings, senders: int, nodes: int, kind: Kind) -> Result:
     """One run. The probe fails if a message was wrong, lost or doubled."""
     who = ["--all-to-all", str(nodes)] if kind.way == ALL_TO_ALL else ["--senders", str(senders)]
     found = probe(s.program, ["bus", "--route", kind.route, "--sizes", kind.sizes, "--seed", str(s.seed), *who,
-                              *["--no-merging"] * (not kind.merging), *["--static-output", str(STATIC)] * kind.static],
+                              *["--no-merging"] * (not kind.merging), *["--static-output", str(STATIC)] * kind.static,
+                              *["--relay"] * (kind.way == RELAYED)],
                   s.duration_s)
     sides = {f"{side}_{key}": found[side][key] for side in ("sender", "receiver") for key in SIDES}
     return {**kind._asdict(), **{key: value for key, value in found.items() if key not in ("sender", "receiver")}, **sides}

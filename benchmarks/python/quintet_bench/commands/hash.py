@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: BSL-1.0
-"""`quintet-bench hash`: rounds over the checksums that a message can carry, and over sizes of messages."""
+"""`quintet-bench hash`: rounds over the checksums that a message can carry: alone over sizes of messages, and in messages
+over shared memory."""
 import argparse
 import functools
 import itertools
+import statistics
 from typing import Any
 
 from .. import published
 from ..build import Build
 from ..child import probe
-from ..demands import Verdict, at_least, demand
+from ..demands import Verdict, at_least, at_most, demand
 from ..experiment import Experiment, Probes, matching
 from ..machine import allowed_cpus
 from ..options import Parser, list_of, one_of, size_in
@@ -23,8 +25,11 @@ ABOUT = "Measures checksums of messages: CRC by map, table and instruction, murm
 CLAIMS = "1.7"
 PUBLISHED = published.PUBLISHED["hash"]     # bytes/s of 16 KiB
 KINDS = ("map-crc32", "map-crc64", "crc32", "crc64", "murmur3", "crc32c", "xxh3")
-KEYS = ("kind", "bytes", "bytes_per_s", "ns_per_hash", "error")
+KEYS = ("kind", "bytes", "bytes_per_s", "ns_per_hash", "error", "carried")
 SIZES = [64, 256, 1024, 4096, 16384]
+CARRIED = 16384                             # bytes of a message over shared memory
+NONE, SLOW, OURS = "none", "map-crc32", "xxh3"
+SIDES = ("sender", "receiver")
 
 
 def speeds(results: list[Result], size: int) -> dict[str, Sample]:
@@ -34,6 +39,26 @@ def speeds(results: list[Result], size: int) -> dict[str, Sample]:
         if r["bytes"] == size and not r["error"]:
             found.setdefault(r["kind"], []).append(r["bytes_per_s"])
     return {kind: Sample(tuple(values)) for kind, values in found.items()}
+
+
+def split(results: list[Result]) -> tuple[list[Result], list[Result]]:
+    """The checksums alone, and those in messages over shared memory."""
+    return [r for r in results if not r.get("carried")], [r for r in results if r.get("carried")]
+
+
+def limits(results: list[Result]) -> list[Verdict]:
+    """In messages over shared memory the slowest checksum takes the CPU, and the library's own hardly any."""
+    out = []
+    shares = Sample(tuple(statistics.mean(r[f"{side}_share"] for side in SIDES) for r in results
+                          if r["kind"] == SLOW and not r["error"]))
+    if shares.values:
+        out.append(demand(f"shared memory: {SLOW} has {percent(shares.median)} of the CPU, published 90 %", shares,
+                          at_least(0.8), metric="checksum_share", kind_of_hash=SLOW))
+    for kind, bound in ((SLOW, at_most(0.2)), (OURS, at_least(0.7))):
+        if ratio := paired(results, "bytes_per_s", matching(kind=kind), matching(kind=NONE)):
+            out.append(demand(f"shared memory: {kind} leaves {significant(ratio.median)} of the MB/s", ratio, bound,
+                              metric="bytes_per_s", kind_of_hash=kind, reference=NONE))
+    return out
 
 
 def order(results: list[Result]) -> list[Verdict]:
@@ -49,17 +74,32 @@ def order(results: list[Result]) -> list[Verdict]:
 
 
 def compose(document: Document) -> dict[str, Any]:
-    return {"verdicts": order(document.results), "published": PUBLISHED}
+    alone, carried = split(document.results)
+    return {"verdicts": order(alone) + limits(carried), "published": PUBLISHED}
+
+
+def carried_table(results: list[Result]) -> str:
+    found = [r for r in results if not r["error"]]
+    rows = []
+    for kind in dict.fromkeys(r["kind"] for r in found):
+        mine = [r for r in found if r["kind"] == kind]
+        keys = ("bytes_per_s", *(f"{side}_share" for side in SIDES))
+        rate, *shares = (statistics.median(r[key] for r in mine) for key in keys)
+        rows.append([kind, grouped(rate / CARRIED), significant(rate / 1e6), *map(percent, shares)])
+    heads = ["", "messages/s", "MB/s", *(f"{side}'s CPU in it" for side in SIDES)]
+    title = f"messages of {size_text(CARRIED)} over shared memory, whose checksum the sender makes and the receiver checks\n"
+    return f"\n{title}{aligned([heads, *rows])}" if rows else ""
 
 
 def table(results: list[Result], document: dict[str, Any]) -> str:
-    kinds, sizes = (list(dict.fromkeys(r[key] for r in results)) for key in ("kind", "bytes"))
-    found = {size: speeds(results, size) for size in sizes}
+    alone, carried = split(results)
+    kinds, sizes = (list(dict.fromkeys(r[key] for r in alone)) for key in ("kind", "bytes"))
+    found = {size: speeds(alone, size) for size in sizes}
     if not any(found.values()):
         return ""
     rows = [[kind, *(significant(of[kind].median / 1e6) if kind in of else "-" for of in found.values()),
              grouped(PUBLISHED[kind] / 1e6) if kind in PUBLISHED else "-"] for kind in kinds]
-    absent = {r["kind"]: r["error"] for r in results if r["error"]}
+    absent = {r["kind"]: r["error"] for r in alone if r["error"]}
     costs = (f"{kind} {significant(min(sizes) / sample.median * 1e9)}" for kind, sample in found[min(sizes)].items())
     spread, where = max((sample.spread, f"{kind} at {size_text(size)}") for size, of in found.items()
                         for kind, sample in of.items())
@@ -69,8 +109,9 @@ def table(results: list[Result], document: dict[str, Any]) -> str:
         *(f"  {kind}: {why}\n" for kind, why in absent.items()),
         "Published: 16 KiB on another machine with 2 CPUs, an order of magnitude.\n\n",
         f"ns for a message of {size_text(min(sizes))}: {', '.join(costs)}\n",
+        carried_table(carried),
         arrows(document["verdicts"]),
-        f"Rounds differ by at most {percent(spread)} ({where}).\n"))
+        f"Rounds of a checksum alone differ by at most {percent(spread)} ({where}).\n"))
 
 
 def options(parser: Parser, build: Build) -> None:
@@ -85,8 +126,16 @@ def plan(arguments: argparse.Namespace, build: Build) -> Probes:
     def measure(s: Settings, size: int, kind: str) -> Result:
         return dict.fromkeys(KEYS) | probe(s.program, ["hash", "--kind", kind, "--bytes", str(size), "--cpus", str(cpu)],
                                            s.duration_s)
-    return Probes(lambda s: [(f"{kind} of {size_text(size)}", functools.partial(measure, s, size, kind))
-                             for size in arguments.sizes for kind in arguments.kinds],
+
+    def carry(s: Settings, kind: str) -> Result:
+        told = ["--checksum", kind] if kind != NONE else []
+        found = probe(s.program, ["bus", "--route", "shm", "--sizes", f"{CARRIED}..{CARRIED}", *told], s.duration_s)
+        return dict.fromkeys(KEYS) | {"kind": kind, "bytes": CARRIED, "carried": True, "bytes_per_s": found["bytes_per_s"],
+                                      **{f"{side}_share": found[side]["checksum_share"] for side in SIDES}}
+    return Probes(lambda s: [*((f"{kind} of {size_text(size)}", functools.partial(measure, s, size, kind))
+                               for size in arguments.sizes for kind in arguments.kinds),
+                             *((f"{kind} over shared memory", functools.partial(carry, s, kind))
+                               for kind in (NONE, *arguments.kinds))],
                   lambda r: r["error"] or f"{significant(r['bytes_per_s'] / 1e6)} MB/s", {"cpu": cpu})
 
 
@@ -95,4 +144,6 @@ EXPERIMENT = Experiment(
     examples=("", "--kinds crc32c,xxh3 --sizes 64,1400,64k --json hash.json"),
     notes=("map-*: a std::map as the table; crc32, crc64: an array; crc32c: the CPU's instruction; xxh3: the library's",
            "own. Messages are parts of 16 KiB of random bytes, because a branch predictor learns a short one that",
-           "repeats."))
+           "repeats. A checksum over shared memory is carried by `probe bus`, whose two processes share the CPUs there are.",
+           "Demanded: map-crc32 has at least 80 % of their CPU and at most 0.2 of the MB/s without a checksum; xxh3 has at",
+           "least 0.7 of them."))
