@@ -193,7 +193,7 @@ error_code kernel_sockets::finish_connect(int handle) noexcept {
     reset(handle);  // an orderly end would keep the port in TIME_WAIT for a minute
     return system_error_code(ECONNREFUSED);
   }
-  return set_blocking(handle);
+  return ::fcntl(handle, F_SETFL, 0) == 0 ? error_code() : last_error();  // connect() has set no other flag
 }
 
 error_code kernel_sockets::set_blocking(int handle) noexcept {
@@ -204,14 +204,13 @@ error_code kernel_sockets::set_blocking(int handle) noexcept {
 }
 
 error_code kernel_sockets::adopt_stream(int handle) noexcept {
-  if (::fcntl(handle, F_GETFD) < 0) return last_error();
   const int type = get_option(handle, SO_TYPE);
-  if (type < 0) return system_error_code(ENOTSOCK);
+  if (type < 0) return last_error();  // EBADF or ENOTSOCK
   if (type != SOCK_STREAM) return system_error_code(EPROTOTYPE);
-  if (get_option(handle, SO_ACCEPTCONN) != 0) return system_error_code(EINVAL);
   sockaddr_storage peer{};
   socklen_t size = sizeof peer;
   if (::getpeername(handle, reinterpret_cast<sockaddr*>(&peer), &size) != 0) {
+    if (get_option(handle, SO_ACCEPTCONN) != 0) return system_error_code(EINVAL);  // it listens
     const int pending = get_option(handle, SO_ERROR);
     return system_error_code(pending > 0 ? pending : ENOTCONN);
   }

@@ -21,9 +21,9 @@
 namespace quintet {
 
 /// A step costs up to a millisecond. Threads of the model compute it, a few steps at a time, so that those whose peer
-/// leaves still wait here; without such threads the loop does, one step a turn. Handshakes that have begun come first.
-/// Others wait while as many as allowed are in progress, or have begun in this second; they hold little memory, and
-/// leave when their peer does.
+/// leaves still wait here. Light steps, and all without such threads, are the loop's: one a turn. Handshakes that have
+/// begun come first. Others wait while as many as allowed are in progress, or have begun in this second; they hold
+/// little memory, and leave when their peer does.
 class securing_queue final : private work_item, private timer {
  public:
   /// `model`: has threads for the steps, and outlives the loop; null: the loop computes them. `counted`: counters for

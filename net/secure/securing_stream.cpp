@@ -157,12 +157,16 @@ void securing_stream::await_turn() noexcept {
 
 // ---- Steps ----------------------------------------------------------------------------------------------------------
 
-void securing_stream::take_step() noexcept try {
+// A light step here costs less than two wake-ups, of a thread and of this loop.
+bool securing_stream::take_step() noexcept try {
   if (!handshake_)
-    if (const error_code gone = begin()) return finish(gone);
-  queue_.goes_aside() ? send_aside() : step_here();
+    if (const error_code gone = begin()) return finish(gone), false;
+  const bool goes_aside = queue_.goes_aside() && !handshake_->is_light();
+  goes_aside ? send_aside() : step_here();
+  return goes_aside;
 } catch (const std::bad_alloc&) {
   out_of_memory();
+  return false;
 }
 
 // Nothing begins for a peer that left while it waited.

@@ -73,7 +73,8 @@ class securing_stream : public event_channel,
   bool receive_some();
   void look_at_input() noexcept;
   void await_turn() noexcept;
-  void take_step() noexcept;
+  /// Returns whether a thread has the step now.
+  bool take_step() noexcept;
   void finish_step_here() noexcept;
   [[nodiscard]] error_code begin();
   void step_here();

@@ -30,6 +30,7 @@ struct fixture {
         peer(version) {}
   tls_options with(tls_options o) const {
     o.certificates = {{files.chain, files.key}};
+    if (o.clients != tls_client_certificates::none) o.client_ca_file = files.chain;
     return o;
   }
   /// Gives the client's records to the server in pieces. Returns the reason why the handshake has failed.
@@ -43,6 +44,8 @@ struct fixture {
       for (bytes left = records; !left.empty(); left.remove_prefix(std::min(left.size(), piece))) {
         waiting += left.substr(0, piece);
         std::string out;
+        last_was_light = shaking->is_light();
+        light_steps += last_was_light ? 1 : 0;
         const auto r = shaking->step(waiting, out);
         waiting.erase(0, r.consumed);
         peer.receive_records(out);
@@ -75,6 +78,8 @@ struct fixture {
   tls_peer peer;
   std::unique_ptr<filter> ours;
   std::string received, rest, alert;
+  bool last_was_light = false;
+  unsigned light_steps = 0;
 };
 
 BOOST_AUTO_TEST_CASE(both_versions_carry_both_directions) {
@@ -88,6 +93,19 @@ BOOST_AUTO_TEST_CASE(both_versions_carry_both_directions) {
     BOOST_TEST((f.received == text));
     BOOST_TEST((f.peer.decrypted(f.encrypted(text)) == text));
   }
+}
+
+// The loop computes light steps itself, so one that checks a signature or computes a key must not be one.
+BOOST_AUTO_TEST_CASE(only_the_last_step_of_a_server_without_client_certificates_is_light) {
+  fixture newest(TLS1_3_VERSION), older(TLS1_2_VERSION);
+  BOOST_REQUIRE(!newest.connect());
+  BOOST_TEST(newest.last_was_light);
+  BOOST_TEST(newest.light_steps == 1U);
+  BOOST_REQUIRE(!older.connect());
+  BOOST_TEST(older.light_steps == 0U);
+  fixture demanding(TLS1_3_VERSION, {.clients = tls_client_certificates::optional});
+  BOOST_REQUIRE(!demanding.connect());
+  BOOST_TEST(demanding.light_steps == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(a_handshake_may_be_cut_anywhere) {

@@ -50,7 +50,7 @@ class Results:
         return next(row for row in summarise(self.document.results) if (row.workload, row.label) == (workload, model))
 
     def leaders(self, workload: str) -> list[str]:
-        """Returns the models that lead and cannot be told apart; none where rounds are too noisy to tell."""
+        """Returns the models that lead and cannot be told apart; none where rounds are too noisy to say."""
         found = next(verdict for verdict in self.found["verdicts"] if verdict["workload"] == workload)
         return [] if found["too_noisy"] else found["level"] or [found["winner"]]
 

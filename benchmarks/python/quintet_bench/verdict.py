@@ -94,7 +94,7 @@ def sentence_of(r: Ranking) -> str:
     best, more, value = r.level[0], r.metric == SPEED, r.level[0].samples[r.metric].median
     text = f"{grouped(value)} requests/s" if more else micros(value)
     if r.too_noisy:
-        return (f"Too noisy to tell which {SUBJECTS[r.metric]}: the ranges of the {len(r.level)} models overlap "
+        return (f"Too noisy to say which {SUBJECTS[r.metric]}: the ranges of the {len(r.level)} models overlap "
                 f"(best median {text}, {best.label}).")
     if not r.behind:
         return f"{best.label}: {text} (nothing to compare it with)."

@@ -53,7 +53,7 @@ def test_ratios_of_few_and_of_many_rounds() -> None:
 
 @pytest.mark.parametrize("speeds, winner, noisy, part", [
     ([(120, 121, 122), (99, 100, 101)], "a", False, "a serves most requests: 121 requests/s, 21 % more than b."),
-    ([(90, 110, 130), (80, 100, 120)], None, True, "Too noisy to tell which serves most requests"),
+    ([(90, 110, 130), (80, 100, 120)], None, True, "Too noisy to say which serves most requests"),
     ([(98, 100, 102), (97, 99, 101), (49, 50, 51)], None, False, "a and b lead and cannot be told apart (ranges overlap): "
      "up to 100 requests/s, 2.00 times as many as c."),
     ([(120,), (100,)], None, False, "in a single round"), ([()], None, False, ""), ([(5, 5)], None, False, "nothing to")])
@@ -97,7 +97,7 @@ def test_advice_by_scenario() -> None:
     assert "serve" not in told["Synchronous handlers"] and "co_await" in told["Asynchronous handlers"]
     assert "4 CPUs that are threads of 2 cores" in told["This machine"] and "NUMA" not in told["This machine"]
     results += [r for model in ("loop_per_thread", "single_reactor") for r in rounds(model, (9, 12), workload="short")]
-    assert "too noisy to tell (measured with short)" in compare.advise_scenarios(summarise(results), {})[1]["sentence"]
+    assert "too noisy to say (measured with short)" in compare.advise_scenarios(summarise(results), {})[1]["sentence"]
     results += rounds("loop_per_thread_pool", (98, 102), workload="short")
     short = compare.advise_scenarios(summarise(results), {})[1]
     assert short["model"] == "loop_per_thread_pool" and "; what counts is accepting, " in short["sentence"]
@@ -151,5 +151,5 @@ def test_five_questions_whether_loops_should_accept(cores: int, short_us: Any, u
     text = compare.console_table(document, compare.compose(document))
     assert all(a["sentence"] in text for a in found) and "block: blocking:2ms)" in text
     assert ("90 % of the server's CPU in the kernel and 25 % of the machine's in softirqs" in text) == (user_us == 4)
-    assert text.count("too noisy to say") == 2 * isinstance(short_us, tuple)
+    assert text.count("too noisy to say: ") == 2 * isinstance(short_us, tuple)
     assert compare.suitability(Document("compare", "1", {}, {}, []))[-1]["answer"] is None

@@ -13,7 +13,8 @@ from quintet_bench.results import Document
 from quintet_bench.study import kv
 from quintet_bench.study.passes import cachegrind_counts, machine_caches
 from quintet_bench.study.perf_stat import failure, parse, problems
-from quintet_bench.study.perf_tool import hot_functions, lock_waits, per_request
+from quintet_bench.study.passes import SHARES
+from quintet_bench.study.perf_tool import hot_functions, lock_waits, per_request, share_of
 from quintet_bench.study.report import BEFORE, cache, changes, new_subject, study_table, subject_json
 
 
@@ -104,11 +105,19 @@ def test_the_table_has_published_rows_and_the_sign_of_the_change() -> None:
     table = re.sub(" +", " ", study_table(document, list(map(subject_json, subjects)), ["hardware counters: none"]))
     for part in ("5.200 % 10.0 0.520", "4.765 % - -", "3.787 % - -", "-0.98 published: MongoDB",
                  "4.00 failed failed /proc/PID/task/*/sched", "Not measured:\n hardware counters: none\n",
-                 "to loop_per_thread the miss rate falls from 5.200 % to 4.100 %; the number of misses for a request falls",
-                 "to loop_per_thread_pool the miss rate rises from 5.200 % to 6.000 % (within the noise)",
-                 "the miss rate falls from 4.765 % to 3.787 %."):
+                 "to loop_per_thread the number of misses for a request falls from 0.520 to 0.410; the miss rate falls from",
+                 "to loop_per_thread_pool the number of misses for a request rises from 0.520 to 0.600 (within the noise)",
+                 "misses falls from 1,515,770,600 to 1,344,188,577; the miss rate falls from 4.765 % to 3.787 %."):
         assert part in table, f"{part} is not in\n{table}"
     assert "page faults" not in table and changes(subjects[1:]) == []
+
+
+def test_the_shares_of_locks_and_scheduler_are_named() -> None:
+    names = ("_raw_spin_unlock_irqrestore", "pthread_mutex_lock@@GLIBC_2.2.5", "update_curr", "finish_task_switch.isra.0",
+             "__futex_wait", "kv::store::get")
+    found = [{"share": 2 ** -n, "symbol": name} for n, name in enumerate(names)]
+    assert {key: share_of(found, words) for key, words in SHARES.items()} == {
+        "locks_share": 1.5, "scheduler_share": 0.375, "futex_share": 0.0625}
 
 
 def test_commands_of_kv() -> None:

@@ -28,6 +28,8 @@ class handshake {
   /// Takes whole records from the beginning of `in`. Appends to `out` what has to be sent, also after a failure: the
   /// peer may be told why. Bytes behind the last record of the handshake are not consumed. Throws std::bad_alloc.
   virtual result step(bytes in, std::string& out) = 0;
+  /// Returns whether the next step signs and verifies nothing and agrees on no key, so that it takes microseconds.
+  [[nodiscard]] virtual bool is_light() const noexcept { return false; }
   /// Returns the filter. Once, after `is_done`. Throws std::bad_alloc.
   virtual std::unique_ptr<filter> take_filter() = 0;
 

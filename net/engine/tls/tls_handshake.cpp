@@ -129,6 +129,12 @@ handshake::result tls_handshake::step(bytes in, std::string& out) {
   return r;
 }
 
+// OpenSSL's name of the state in which a server awaits the client's second flight, also without early data.
+bool tls_handshake::is_light() const noexcept {
+  const SSL& ssl = filter_->link().ssl();
+  return SSL_get_state(&ssl) == TLS_ST_EARLY_DATA && SSL_get_verify_mode(&ssl) == SSL_VERIFY_NONE;
+}
+
 std::unique_ptr<filter> tls_handshake::take_filter() { return std::move(filter_); }
 
 }  // namespace quintet

@@ -20,6 +20,8 @@ class tls_handshake final : public handshake {
   /// Before the first step of a client: the server's name. Throws std::bad_alloc.
   void expect(const std::string& server, bool must_have_name) { filter_->link().expect(server, must_have_name); }
   result step(bytes in, std::string& out) override;
+  /// A server's last step in TLS 1.3, which checks the client's Finished, unless it demands a certificate.
+  [[nodiscard]] bool is_light() const noexcept override;
   std::unique_ptr<filter> take_filter() override;
 
  private:

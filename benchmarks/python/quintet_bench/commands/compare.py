@@ -143,7 +143,7 @@ def _advice(scenario: str, answer: Mapping[str, Any], why: str, options: str = "
     if not answer["workload"]:
         sentence = "not measured" + answer["reason"].removeprefix("Not measured")
     elif not answer["model"]:
-        sentence = f"too noisy to tell (measured with {answer['workload']})."
+        sentence = f"too noisy to say (measured with {answer['workload']})."
     else:
         names = joined([answer["model"], *answer["as_good"]]).replace(" and ", " or ")
         sentence = f"{names}; {why}{f' (serve {options})' * bool(options)}. Measured with {answer['workload']}."
@@ -212,7 +212,7 @@ def console_table(document: Document, figures: dict[str, Any]) -> str:
     out = LAYOUT.text(summarise(document.results), told)
     for a in filter(lambda a: a["workload"], figures["advice"]):
         good = f" As good: {joined(a['as_good'])}." if a["model"] and a["as_good"] else ""
-        out += f"For a {a['handler']} handler: {a['model'] or 'too noisy to tell'}.{good}\n"
+        out += f"For a {a['handler']} handler: {a['model'] or 'too noisy to say'}.{good}\n"
     out += "".join(f"{advice['sentence']}\n" for advice in figures["scenarios"])
     asked = [a["sentence"] for a in figures["suitability"]]
     out += "".join(f"{'' if sentence == asked[-1] else '  '}{sentence}\n" for sentence in [asked[-1], *asked[:-1]])

@@ -25,7 +25,8 @@ from ..web import (NGINX_RELAY, await_accepting, example_command, installed, loa
 
 ABOUT = "Compares the example proxy with HAProxy and nginx before the same server, under short connections"
 CLAIMS = "2.10"
-COLUMNS = (f"{SPEED}=connections/s", "spread", f"{CPU}=CPU/conn", "p50_us", "p99_us")
+COLUMNS = (f"{SPEED}=connections/s", "spread", f"{CPU}=CPU/conn", "server_user_us_per_request", "syscalls_per_request",
+           "p50_us", "p99_us")
 USUAL = "reuse_port"                    # accept strategy of the proxy
 WORDS = {SPEED: "connections", CPU: "CPU a connection", "p99_us": "p99"}
 HAPROXY = """global
@@ -85,6 +86,8 @@ def measure_relay(programs: Programs, result: Result, s: Settings, run: Run) -> 
         with Child(run.who.peer or "proxy", pinned(result["server_cpus"], command)) as relay:
             await_accepting(relay, port)
             load_short(result, s, run, relay, f"127.0.0.1:{port}", "--http")
+            if run.who.peer == "nginx":
+                result["syscalls_per_request"] = result["futex_per_request"] = None     # its worker's are not counted
 
 
 def compose(document: Document) -> dict[str, Any]:
@@ -129,7 +132,7 @@ def plan(arguments: argparse.Namespace, build: Build) -> Plan:
     raise_file_limit()
     who = [*(Contender(model=arguments.model, engine=arguments.engine, accept=name) for name in arguments.accept),
            *(Contender(peer=name) for name in ("haproxy", "nginx") if name not in missing)]
-    return Plan({"workloads": [work], "contenders": who, "shared_cpus": True, "counters": False},
+    return Plan({"workloads": [work], "contenders": who, "shared_cpus": True},
                 functools.partial(measure_relay, programs), more={"missing": missing})
 
 

@@ -19,11 +19,16 @@ from ..results import METRICS, Document, Result, label_of
 from ..runner import measure_load, perform, server_command
 from .kv import TURNS, KvLoad
 from .perf_stat import parse, problems
-from .perf_tool import CACHE_EVENTS, COUNTING, Window, hot_functions, lock_waits, obstacle, per_request, perf_output
+from .perf_tool import (CACHE_EVENTS, COUNTING, Window, hot_functions, lock_waits, obstacle, per_request, perf_output,
+                        share_of)
 from .report import FIGURES, Subject, cache, new_subject
 
 ENOUGH_FOR_SAMPLES_S = 1.0              # of a profile: some hundred samples
 MOST_FUNCTIONS, MOST_LOCKS = 12, 6
+SHARES = {"locks_share": re.compile(r"spin_|spin_lock|mutex|rwlock|lll_lock"),
+          "futex_share": re.compile(r"futex"),
+          "scheduler_share": re.compile(r"sched|task_switch|update_curr|(en|de)queue_(task|entity)|pick_.*(task|entity)|"
+                                        r"try_to_wake_up|ttwu|update_load_avg|update_rq_clock")}
 Pass = Callable[[Subject, Result, Settings, Run], None]
 Sizes = dict[str, tuple[int, int, int]]  # by valgrind's name: bytes, ways, and bytes of a line
 FIXED: Sizes = {"I1": (32768, 8, 64), "D1": (32768, 8, 64), "LL": (1 << 20, 16, 64)}  # figures repeat on other machines
@@ -104,6 +109,8 @@ class Study:
         report = ["report", "--stdio", "--no-children", "-g", "none", "-F", "overhead,sym,dso", "-t", "|"]
         found = hot_functions(self._recorded(["record", "-e", "cpu-clock", "-F", "999"], report, r, s, run))
         subject["functions"] = found[:MOST_FUNCTIONS]
+        for key, names in SHARES.items():
+            subject["figures"][key] = [share_of(found, names)]
         if not subject["functions"]:
             raise RunError("perf record took no samples in so short a time; give a longer --duration")
 
@@ -123,7 +130,7 @@ class Study:
         counts, requests = valgrind.difference(tool, cachegrind_counts, turns, serve)
         references, misses = (max(0, count) for count in counts)
         subject["cache_source"] = "simulated, user space only"
-        subject["caches"] = [cache(references, misses, requests=requests, user_only=True)]
+        subject["caches"].append(cache(references, misses, requests=requests, user_only=True))
 
     def run_passes(self, document: Document) -> None:
         """Performs those that can be done here, and tells about the others."""
@@ -135,7 +142,10 @@ class Study:
         simulation = ("simulated caches", self._simulate, self._kv.simulation_s if self._kv else 6.0, no_simulation)
         passes: list[tuple[str, Pass, float, str | None]] = [
             ("hottest functions", self._profile, 1.0, no_perf),
-            ("waits for the kernel's locks", self._watch_locks, 1.0, no_perf), *([simulation] if self._no_hardware else [])]
+            ("waits for the kernel's locks", self._watch_locks, 1.0, no_perf)]
+        # An echo misses as often in each round; with large caches a round takes minutes.
+        repeats = s.rounds if self._kv and self._sizes == FIXED else 1
+        passes += [simulation] * repeats if self._no_hardware else []
 
         def task(what: str, function: Pass, run: Run) -> str:
             subject = self.subjects[run.who.label]

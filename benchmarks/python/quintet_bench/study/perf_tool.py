@@ -106,6 +106,11 @@ def hot_functions(text: str) -> list[dict[str, Any]]:
             for share, mark, symbol, dso in rows]
 
 
+def share_of(functions: list[dict[str, Any]], names: re.Pattern[str]) -> float:
+    """Of the CPU time, that of functions whose names have one of these."""
+    return sum(one["share"] for one in functions if names.search(one["symbol"]))
+
+
 def lock_waits(text: str) -> list[dict[str, Any]]:
     """Parses `perf lock contention`. Longest total time first."""
     rows = re.findall(r"^ *(\d+) +([\d.]+) (ns|us|ms|s) +(?:[\d.]+ \w+ +){2}(\S+) *(.*?) *$", text, re.MULTILINE)
