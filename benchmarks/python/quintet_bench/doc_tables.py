@@ -61,7 +61,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 REFERENCES = ("epyc-2-cpus", "xeon-2-cpus")
 PAGES = ("README.md", "doc/*.md", "doc/results/*.md")
 BLOCK = re.compile(r"(<!-- table: (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
-COLUMNS = ("requests_per_s", "p99_us", "p999_us", "server_cpu_us_per_request", "syscalls_per_request", "futex_per_request",
+COLUMNS = ("requests_per_s", "p99_us", "server_cpu_us_per_request", "syscalls_per_request", "futex_per_request",
            "heartbeat_p99_us")          # of compare
 
 
@@ -172,13 +172,12 @@ def record(name: str, *without: str) -> str:
     step = step_of(name)
     line, about = step["command"], step["document"]["environment"]
     told = f"`{'' if line.startswith('benchmarks/') else 'quintet-bench '}{line}`, {about['date'][:10]}"
-    printed, left_out = [], re.compile("|".join(without) or "(?!)")
-    for text in step["printed"].rstrip().splitlines():
-        if not left_out.search(text):
-            printed.append(shortened(text))
-        elif not printed or printed[-1] not in ("  ...", ""):
-            printed.append("  ...")
-    text = re.sub(r"(  \.\.\.\n)?\n\n+", r"\1\n", "\n".join(printed))
+    left_out = re.compile("|".join(without) or "(?!)")
+    lines = step["printed"].rstrip().splitlines()
+    shown = [shortened(line) for line in lines if not left_out.search(line)]
+    if count := len(lines) - len(shown):
+        shown.append(f"... {count} lines are left out")
+    text = re.sub(r"\n{3,}", "\n\n", "\n".join(shown).lstrip("\n"))
     return filled(f"{told}, {about['cpu_model']}, {about['cores']} CPUs:") + f"\n```text\n{text}\n```\n"
 
 
