@@ -73,7 +73,7 @@ def check_dockerfile():
     text = read(path)
     commands = first(r'^all_commands=\((.*)\)$', fresh, 'scripts/ci/fresh').split()
     expect(re.findall(r'^RUN (.*)$', text, re.MULTILINE), [f'scripts/{name}' for name in commands], f'{path}: commands')
-    expect('try "$1" "scripts/$command"' in fresh, True, 'scripts/ci/fresh runs scripts/$command')
+    expect('script=scripts/$command' in fresh, True, 'scripts/ci/fresh runs scripts/$command')
     folder = first(r'--chdir=(\S+)', fresh, 'scripts/ci/fresh')
     expect(first(r'^WORKDIR (.*)$', text, path), folder, f'{path}: WORKDIR')
     expect(first(r'^COPY (.*)$', text, path), f'. {folder}', f'{path}: COPY')

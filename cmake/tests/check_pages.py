@@ -3,8 +3,8 @@
 """check_pages: each page of doc/ says in its first three lines for whom it is, and is reached by links; all together are short.
 
 A page begins with "# Title", an empty line, and a line "For READERS ...". A page has the length of its subject, README.md at most
-110 lines, RELEASE_NOTES.md two pages of 50 lines. README.md and the pages of doc/ together have at most WORDS words that somebody
-has written, without the blocks that benchmarks/doc_tables.py makes: a page that grows takes words from another one.
+110 lines, RELEASE_NOTES.md two pages of 50 lines. README.md and the pages of doc/ together have at most WORDS words: a page that
+grows takes words from another one.
 Decisions are pages for contributors, as their list says, so they need no such line. Links from README.md lead to each page."""
 import os
 import pathlib
@@ -13,9 +13,8 @@ import sys
 
 START, LIST = 'README.md', 'doc/decisions/README.md'
 LINES = {START: 110, 'RELEASE_NOTES.md': 100}
-WORDS = 61_800
+WORDS = 75_000
 LINK = re.compile(r'\]\(([^)# ]+)[^)]*\)')
-BLOCK = re.compile(r'<!-- table: .*?<!-- end -->', re.DOTALL)
 FENCED = re.compile(r'^```.*?^```', re.MULTILINE | re.DOTALL)
 
 
@@ -42,7 +41,7 @@ def reached(pages):
 
 def complaints(pages, words=WORDS):
     found = reached(pages)
-    count = sum(len(BLOCK.sub('', text).split()) for name, text in pages.items() if name == START or name.startswith('doc/'))
+    count = sum(len(text.split()) for name, text in pages.items() if name == START or name.startswith('doc/'))
     if count > words:
         yield f'doc/: {count} words; shorten a page, {words} are allowed'
     for name, text in sorted(pages.items()):
