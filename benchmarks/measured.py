@@ -106,6 +106,11 @@ def memory(pid, name):
     return bytes_in(read_text(f'/proc/{pid}/smaps_rollup'), name)
 
 
+def slope(count, few, many):
+    """What one more unit adds to the count of a run: its start and its end cancel out."""
+    return (count(many) - count(few)) / (many - few)
+
+
 def calls_in(file):
     """The number of each system call, as `strace -c -o FILE` has counted them."""
     rows = re.findall(r'^ *[\d.]+ +[\d.]+ +\d+ +(\d+) +(?:\d+ +)?(\w+)$', read_text(file), re.MULTILINE)
