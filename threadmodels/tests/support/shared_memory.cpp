@@ -15,7 +15,7 @@ namespace {
 
 class memory_stream final : public client::stream {
  public:
-  explicit memory_stream(const std::string& at) : memory_(at) {}
+  explicit memory_stream(const std::string& at) : memory_(at, {.timeout = patience}) {}
 
   bool send(std::string_view data) override { return memory_.send(data); }
   ending receive_to(std::string& buffer) override {
