@@ -205,7 +205,7 @@ error_code kernel_sockets::set_blocking(int handle) noexcept {
 
 error_code kernel_sockets::adopt_stream(int handle) noexcept {
   const int type = get_option(handle, SO_TYPE);
-  if (type < 0) return last_error();  // EBADF or ENOTSOCK
+  if (type < 0) return ::fcntl(handle, F_GETFD) < 0 ? last_error() : system_error_code(ENOTSOCK);
   if (type != SOCK_STREAM) return system_error_code(EPROTOTYPE);
   sockaddr_storage peer{};
   socklen_t size = sizeof peer;
