@@ -27,7 +27,10 @@ def options(parser: Parser, build: Build) -> None:
             return kv.WORKLOADS[one_of(*kv.WORKLOADS)(text)]
         if "," in text:
             raise UsageError("a study has one workload; give only one")
-        return build.workload(text)
+        try:
+            return build.workload(text)
+        except UsageError as error:
+            raise UsageError(f"{error}, or {' or '.join(kv.WORKLOADS)}") from None
     parser.option("--workload", workload, "a workload of compare, or kv:uniform or kv:zipf: GETs of keys and values that "
                   "take 4 times the last-level cache (default: kv:zipf)")
     parser.option("--models", build.model_list, "comma-separated names or numbers, or all (default: all)")
