@@ -3,8 +3,8 @@
 """check_pages: each page of doc/ says in its first three lines for whom it is, and is reached by links; all together are short.
 
 A page begins with "# Title", an empty line, and a line "For READERS ...". A page has the length of its subject, README.md at most
-110 lines, RELEASE_NOTES.md two pages of 50 lines. README.md and the pages of doc/ together have at most WORDS words: a page that
-grows takes words from another one.
+110 lines, RELEASE_NOTES.md two pages of 50 lines. All together have at most WORDS words: a page that grows takes words from
+another one.
 Decisions are pages for contributors, as their list says, so they need no such line. Links from README.md lead to each page."""
 import os
 import pathlib
@@ -13,7 +13,7 @@ import sys
 
 START, LIST = 'README.md', 'doc/decisions/README.md'
 LINES = {START: 110, 'RELEASE_NOTES.md': 100}
-WORDS = 72_500
+WORDS = 75_000
 LINK = re.compile(r'\]\(([^)# ]+)[^)]*\)')
 FENCED = re.compile(r'^```.*?^```', re.MULTILINE | re.DOTALL)
 
@@ -41,9 +41,9 @@ def reached(pages):
 
 def complaints(pages, words=WORDS):
     found = reached(pages)
-    count = sum(len(text.split()) for name, text in pages.items() if name == START or name.startswith('doc/'))
+    count = sum(len(text.split()) for text in pages.values())
     if count > words:
-        yield f'doc/: {count} words; shorten a page, {words} are allowed'
+        yield f'all pages: {count} words; shorten a page, {words} are allowed'
     for name, text in sorted(pages.items()):
         lines = text.splitlines()
         if len(lines) > LINES.get(name, len(lines)):
@@ -56,7 +56,7 @@ def complaints(pages, words=WORDS):
 
 def main():
     root = pathlib.Path()
-    files = [*(root / name for name in LINES), *root.glob('doc/**/*.md'), *root.glob('examples/*.md')]
+    files = [*root.glob('*.md'), *root.glob('doc/**/*.md'), *root.glob('examples/*.md')]
     found = list(complaints({path.as_posix(): path.read_text(encoding='utf-8') for path in files}))
     print(*found, sep='\n', file=sys.stderr, end='\n' if found else '')
     return 1 if found else 0

@@ -62,7 +62,7 @@ bool securing_queue::can_step() const noexcept {
 }
 
 void securing_queue::take_steps() noexcept {
-  for (bool goes_on = can_step(); goes_on; goes_on = goes_on && can_step()) {
+  for (bool goes_on = true; goes_on && can_step();) {
     turn_list& next = begun_.empty() ? new_ : begun_;
     if (&next == &new_) rate_.take(loop_.now());
     securing_stream& one = next.front();

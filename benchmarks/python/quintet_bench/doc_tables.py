@@ -61,7 +61,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 REFERENCES = ("epyc-2-cpus", "xeon-2-cpus")
 PAGES = ("README.md", "doc/*.md", "doc/results/*.md")
 BLOCK = re.compile(r"(<!-- table: (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
-COLUMNS = ("requests_per_s", "p99_us", "server_cpu_us_per_request", "syscalls_per_request", "futex_per_request",
+COLUMNS = ("requests_per_s", "p99_us", "server_cpu_us_per_request", "syscalls_per_request",
            "heartbeat_p99_us")          # of compare
 
 

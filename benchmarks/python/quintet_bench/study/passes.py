@@ -25,7 +25,7 @@ from .report import FIGURES, Subject, cache, new_subject
 
 ENOUGH_FOR_SAMPLES_S = 1.0              # of a profile: some hundred samples
 MOST_FUNCTIONS, MOST_LOCKS = 12, 6
-SHARES = {"locks_share": re.compile(r"spin_|spin_lock|mutex|rwlock|lll_lock"),
+SHARES = {"locks_share": re.compile(r"spin_|mutex|rwlock|lll_lock"),
           "futex_share": re.compile(r"futex"),
           "scheduler_share": re.compile(r"sched|task_switch|update_curr|(en|de)queue_(task|entity)|pick_.*(task|entity)|"
                                         r"try_to_wake_up|ttwu|update_load_avg|update_rq_clock")}
