@@ -6,6 +6,7 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <ostream>
 
 using namespace quintet::bench;
@@ -133,8 +134,11 @@ BOOST_AUTO_TEST_CASE(a_checksum_is_checked_and_its_time_counted) {
   bus_settings s = settings(bus_route::shm);
   s.traffic.sizes = {16384, 16384};
   s.traffic.checksum = find_hash("map-crc32");
-  const bus_result r = run_bus(s);
-  for (const process_use& one : r.processes) BOOST_TEST(one.checksum_s > 0);
+  // On a busy machine, a process may have no turn while it is measured.
+  const auto has_some = [](const process_use& one) { return one.checksum_s > 0; };
+  bus_result r = run_bus(s);
+  for (; !std::ranges::all_of(r.processes, has_some) && s.duration < 10s; r = run_bus(s)) s.duration *= 2;
+  for (const process_use& one : r.processes) BOOST_TEST(has_some(one));
 }
 
 BOOST_AUTO_TEST_CASE(several_senders_and_nodes_that_all_send_are_linked) {
