@@ -197,6 +197,7 @@ struct command_line::parser {
 command_line::command_line(std::string name, const std::string& description)
     : parser_(std::make_unique<parser>(std::move(name), description)) {}
 command_line::~command_line() = default;
+bool command_line::logs_debug() const { return parser_->debug; }
 
 command_line& command_line::server(quintet::config& c, bool with_model) {
   parser_->add_listening(c);

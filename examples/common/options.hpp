@@ -51,6 +51,8 @@ class command_line {
   /// Parses. Ends the program after --help or --version (status 0) and after an error (status 2). From here on the
   /// program ignores SIGPIPE: a server survives the program that has read its log.
   void parse(int argc, const char* const* argv);
+  /// Returns whether --debug was given to a server.
+  [[nodiscard]] bool logs_debug() const;
 
  private:
   struct parser;

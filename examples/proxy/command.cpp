@@ -66,8 +66,8 @@ command parse(int argc, const char* const* argv) {
   numbers n;
   headers send;
   const std::size_t last_cpu = std::max(1U, std::thread::hardware_concurrency()) - 1;
-  command_line("proxy", "Relays TCP connections to --upstream; without it, answers any input with one page.")
-      .letters({{"--loops", 'w'},
+  command_line line("proxy", "Relays TCP connections to --upstream; without it, answers any input with one page.");
+  line.letters({{"--loops", 'w'},
                 {"--first-cpu", 'c'},
                 {"--log", 'o'},
                 {"--listen", 'a'},
@@ -99,6 +99,7 @@ command parse(int argc, const char* const* argv) {
           "  proxy -a 127.0.0.1:7080 -x 127.0.0.1:8081 --verbose &      # a proxy before it\n"
           "  curl -i http://127.0.0.1:7080/")
       .parse(argc, argv);
+  c.relaying.debug = line.logs_debug();
   resolve_options(c, n, send);
   return c;
 }

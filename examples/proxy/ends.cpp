@@ -35,6 +35,10 @@ void no_upstream(service& all, quintet::connection_registry& connections, quinte
 
 }  // namespace
 
+std::string header_for(const settings& s, const quintet::connection_ends& client) {
+  return make_proxy_header(s.send, end_of(client.peer), end_of(client.local));
+}
+
 relay::relay(service& all, connection& c)
     : client(std::make_shared<relay_end>(all.options.window, all.counts.to_upstreams)),
       upstream(std::make_shared<relay_end>(all.options.window, all.counts.to_clients)),
@@ -52,22 +56,22 @@ void client_end::on_open(connection& c) {
 // In thread_per_connection the client's loop serves only the client. Then the main loop connects, and the model places
 // the upstream's connection.
 void client_end::find_upstream(connection& c) {
-  c.pause_reading();
   relay_ = std::make_shared<relay>(*all_, c);
-  report(all_->log, {severity::debug, "a client has connected", {}, ends_.peer.to_string()});
+  if (all_->options.debug) report(all_->log, {severity::debug, "a client has connected", {}, c.peer_address()});
   const bool alone = c.loop().io().capabilities().single_stream;
   quintet::event_loop* const near = alone ? nullptr : &c.loop();
   quintet::event_loop& on = alone ? *all_->main : c.loop();
   on.post([&all = *all_, near, &on, &connections = c.registry(), r = relay_,
-           header = make_proxy_header(all_->options.send, end_of(ends_.peer), end_of(ends_.local))]() noexcept {
+           header = std::exchange(header_, {})]() noexcept {
     const auto give_up = [&all, &connections, id = r->client_id](quintet::error_code why) {
       no_upstream(all, connections, id, why);
     };
     try {
-      on.use<upstreams>().connect(all, [near, &all, give_up, r, header](quintet::error_code failed, int handle) {
-        if (failed) return give_up(failed);
-        all.attach(near, handle, upstream_end(all, r, header), give_up);
-      });
+      on.use<upstreams>().connect(
+          all, [near, &all, give_up, r, header](quintet::error_code failed, quintet::stream_handle stream) {
+            if (failed) return give_up(failed);
+            all.attach(near, std::move(stream), upstream_end(all, r, header), give_up);
+          });
     } catch (const std::bad_alloc&) {
       give_up(make_error_code(boost::system::errc::not_enough_memory));
     }

@@ -19,9 +19,13 @@ struct relay {
   const quintet::event_loop* const loop_of_client;  // only compared: the loop may be destroyed
 };
 
+/// Returns the PROXY header for a client's upstream; empty: none is sent.
+[[nodiscard]] std::string header_for(const settings& s, const quintet::connection_ends& client);
+
 class client_end {
  public:
-  client_end(service& all, const quintet::connection_ends& ends) noexcept : all_(&all), ends_(ends) {}
+  /// `header`: a PROXY header for its upstream.
+  client_end(service& all, std::string header) noexcept : all_(&all), header_(std::move(header)) {}
 
   void on_open(quintet::connection& c);
   void operator()(quintet::connection& c, quintet::bytes in) { relay_->client->forward(c, in); }
@@ -32,8 +36,8 @@ class client_end {
   void find_upstream(quintet::connection& c);
 
   service* all_;
-  quintet::connection_ends ends_;  // of the connection, or of what a proxy before this one has told
-  std::shared_ptr<relay> relay_;   // since on_open
+  std::string header_;            // until on_open
+  std::shared_ptr<relay> relay_;  // since on_open
 };
 
 class upstream_end {

@@ -56,11 +56,9 @@ void begin_to_end(Server& server, service& all) {
   server.main_loop().post([&server, &all] { drain_when_relays_have_ended(server, all); });  // its time begins then
 }
 
-void serve_relays(const command& c) {
-  service all;  // before the server, whose connections use it until they are destroyed
-  all.options = c.relaying;
-  all.log = c.config.log;
-  const auto make = [&all](const quintet::connection_ends& ends) { return client_end(all, ends); };
+/// `make`: makes the handler of a client.
+template <class F>
+void serve_relays(const command& c, service& all, F make) {
   quintet::config config = c.config;
   config.accepting.on_refused = [&all](quintet::error_code why, const quintet::address&) {
     if (why == quintet::errc::malformed_proxy_header || why == quintet::errc::missing_proxy_header)
@@ -69,12 +67,22 @@ void serve_relays(const command& c) {
   };
   quintet::server server(config, quintet::handler_factory(make));
   all.main = &server.main_loop();
-  all.attach = [&server](quintet::event_loop* near, int handle, upstream_end end, auto refused) {
-    server.attach(near, handle, std::move(end), std::move(refused));
+  all.attach = [&server](quintet::event_loop* near, quintet::stream_handle stream, upstream_end end, auto refused) {
+    server.attach(near, std::move(stream), std::move(end), std::move(refused));
   };
   report_each_second(server, c, &all.counts);
   const quintet::signal_guard on_signals(server.main_loop(), {SIGINT, SIGTERM}, [&] { begin_to_end(server, all); });
   example::run("proxy", c.config, server);
+}
+
+void serve_relays(const command& c) {
+  service all;  // before the server, whose connections use it until they are destroyed
+  all.options = c.relaying;
+  all.log = c.config.log;
+  if (all.options.send == quintet::proxy_version::none)
+    return serve_relays(c, all, [&all] { return client_end(all, {}); });
+  serve_relays(c, all,  // asks for the addresses, two system calls for each client
+               [&all](const quintet::connection_ends& ends) { return client_end(all, header_for(all.options, ends)); });
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ struct settings {
   std::size_t pool = 0;             ///< connections to each upstream that each loop makes in advance
   std::size_t window = 256 * 1024;  ///< bytes of each direction that are received but not yet sent
   bool accept_proxy = false;        ///< clients begin with a PROXY header
+  bool debug = false;               ///< a line of the log for each client
   quintet::proxy_version send = quintet::proxy_version::none;
   quintet::duration connect_timeout = std::chrono::seconds(3);  ///< per attempt
   quintet::socket_options socket = {};  ///< of connections to upstreams, equal to those of clients
@@ -54,7 +55,8 @@ struct service {
   std::atomic<bool> draining{false};
   quintet::event_loop* main = nullptr;
   /// Calls server::attach(). The last argument is called with the reason if the connection is refused.
-  std::function<void(quintet::event_loop* near, int handle, upstream_end, std::function<void(quintet::error_code)>)>
+  std::function<void(quintet::event_loop* near, quintet::stream_handle, upstream_end,
+                     std::function<void(quintet::error_code)> refused)>
       attach;
 };
 

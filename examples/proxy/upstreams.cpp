@@ -11,9 +11,9 @@ namespace example::proxy {
 namespace {
 
 /// Returns whether the peer has not closed the connection. Input may have arrived already.
-bool is_open(int handle) noexcept {
+bool is_open(const quintet::stream_handle& stream) noexcept {
   char byte = 0;
-  const auto n = ::recv(handle, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  const auto n = ::recv(stream.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   return n > 0 || (n < 0 && errno == EAGAIN);
 }
 
@@ -21,7 +21,7 @@ bool is_open(int handle) noexcept {
 
 upstreams::~upstreams() {
   for (shelf& s : shelves_)
-    for (const unused& u : s.ready) loop_.io().close(u.handle);
+    for (unused& u : s.ready) loop_.io().close(std::move(u.stream));
 }
 
 // event_loop::use() constructs this object without a service, so the first connect() sets it.
@@ -49,46 +49,46 @@ void upstreams::connect(service& all, done_function done) {
 }
 
 void upstreams::try_next(attempt_list::iterator a) {
-  if (loop_.stopping()) return end(a, quintet::errc::stopped, -1);
+  if (loop_.stopping()) return end(a, quintet::errc::stopped);
   const std::size_t to = std::exchange(a->next, (a->next + 1) % shelves_.size());
   --a->left;
-  if (const int ready = take_ready(to); ready >= 0) return end(a, {}, ready);
+  if (quintet::stream_handle ready = take_ready(to)) return end(a, {}, std::move(ready));
   a->connecting.emplace(loop_, connect_options(), [this, a](quintet::error_code failed, quintet::stream_handle stream) {
-    if (!failed) return end(a, {}, stream.get());
+    if (!failed) return end(a, {}, std::move(stream));
     all_->counts.failures.fetch_add(1, std::memory_order_relaxed);
-    if (a->left == 0) return end(a, failed, -1);
+    if (a->left == 0) return end(a, failed);
     try_next(a);
   });
   a->connecting->start(all_->options.upstreams[to]);
 }
 
-void upstreams::end(attempt_list::iterator a, quintet::error_code failed, int handle) {
+void upstreams::end(attempt_list::iterator a, quintet::error_code failed, quintet::stream_handle stream) {
   const done_function done = std::move(a->done);
   attempts_.erase(a);
-  done(failed, handle);
+  done(failed, std::move(stream));
 }
 
-int upstreams::take_ready(std::size_t upstream) {
+quintet::stream_handle upstreams::take_ready(std::size_t upstream) {
   std::deque<unused>& ready = shelves_[upstream].ready;
   while (!ready.empty()) {
-    const int handle = ready.front().handle;
+    quintet::stream_handle stream = std::move(ready.front().stream);
     ready.pop_front();
-    if (is_open(handle)) {
+    if (is_open(stream)) {
       fill(upstream);
       all_->counts.warm.fetch_add(1, std::memory_order_relaxed);
-      return handle;
+      return stream;
     }
-    loop_.io().close(handle);
+    loop_.io().close(std::move(stream));
   }
-  return -1;
+  return {};
 }
 
 void upstreams::tidy_shelves() {
   const quintet::time_point too_old = loop_.now() - keeps_for;
   for (std::size_t i = 0; i < shelves_.size(); ++i) {
-    std::erase_if(shelves_[i].ready, [&](const unused& u) {
-      const bool goes = u.since < too_old || !is_open(u.handle);
-      if (goes) loop_.io().close(u.handle);
+    std::erase_if(shelves_[i].ready, [&](unused& u) {
+      const bool goes = u.since < too_old || !is_open(u.stream);
+      if (goes) loop_.io().close(std::move(u.stream));
       return goes;
     });
     fill(i);
@@ -103,7 +103,7 @@ void upstreams::fill(std::size_t upstream) {
     const auto at = s.connecting.emplace(s.connecting.end());
     at->emplace(loop_, connect_options(), [this, &s, at](quintet::error_code failed, quintet::stream_handle stream) {
       s.connecting.erase(at);
-      if (!failed) s.ready.push_back({stream.get(), loop_.now()});
+      if (!failed) s.ready.push_back({std::move(stream), loop_.now()});
     });
     (*at)->start(all_->options.upstreams[upstream]);
   }

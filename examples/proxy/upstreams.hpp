@@ -17,8 +17,8 @@ namespace example::proxy {
 /// protocol, so it cannot tell when a connection could serve a second client.
 class upstreams {
  public:
-  /// Receives a handle, which the callee owns, or the error of the last upstream after all have failed.
-  using done_function = std::function<void(quintet::error_code failed, int handle)>;
+  /// Receives a stream, or the error of the last upstream after all have failed.
+  using done_function = std::function<void(quintet::error_code failed, quintet::stream_handle stream)>;
 
   explicit upstreams(quintet::event_loop& loop) noexcept : loop_(loop) {}
   ~upstreams();
@@ -36,7 +36,7 @@ class upstreams {
     std::optional<quintet::connector> connecting;
   };
   struct unused {
-    int handle;
+    quintet::stream_handle stream;
     quintet::time_point since;
   };
   struct shelf {
@@ -47,8 +47,9 @@ class upstreams {
 
   void begin(service& all);
   void try_next(attempt_list::iterator a);
-  void end(attempt_list::iterator a, quintet::error_code failed, int handle);
-  int take_ready(std::size_t upstream);
+  void end(attempt_list::iterator a, quintet::error_code failed, quintet::stream_handle stream = {});
+  /// Returns an empty one if there is none.
+  quintet::stream_handle take_ready(std::size_t upstream);
   void tidy_shelves();
   void fill(std::size_t upstream);
   [[nodiscard]] quintet::connect_options connect_options() const;

@@ -53,7 +53,11 @@ class connector::attempt final : public attempt_entry,
     if (handle_ >= 0) loop_.io().close(take());
     loop_.defer(*this);
   }
-  stream_handle take() noexcept { return {std::exchange(handle_, -1), std::move(carried_)}; }
+  stream_handle take() noexcept {
+    stream_handle taken(std::exchange(handle_, -1), std::move(carried_));
+    taken.facts() = {.told = nullptr, .is_ip = to_.at.is_ip(), .is_connected = true};
+    return taken;
+  }
   [[nodiscard]] const address& at() const noexcept { return to_.at; }
 
  private:

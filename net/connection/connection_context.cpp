@@ -31,6 +31,7 @@ const connection_ends* connection_context::kept_ends() const noexcept {
 const tls_info* connection_context::tls() const noexcept { return baton_extras_ ? baton_extras_->tls.get() : nullptr; }
 
 bool connection_context::keep_facts_of(const stream_handle& stream) noexcept {
+  is_ip_ = stream.facts().is_ip;
   if (!stream.carried() && !stream.facts().told) return true;
   if (!make_baton_extras()) return false;
   baton_extras_->ends = stream.facts().told;
@@ -44,14 +45,14 @@ void connection_context::keep_carried(stream_handle&& removed) noexcept {
 }
 
 stream_handle connection_context::take_stream() noexcept {
-  return {std::exchange(handle_, -1), baton_extras_ ? std::move(baton_extras_->carried) : nullptr};
+  stream_handle stream(std::exchange(handle_, -1), baton_extras_ ? std::move(baton_extras_->carried) : nullptr);
+  stream.facts().is_ip = is_ip_;
+  return stream;
 }
 
 void connection_context::keep_ends() noexcept try {
   if (has_told_ends_ || !make_baton_extras()) return;
-  const socket_services& sockets = loop_.io().sockets();
-  const connection_ends ends{sockets.remote_address(handle_), sockets.local_address(handle_)};
-  baton_extras_->ends = std::make_shared<const connection_ends>(ends);
+  baton_extras_->ends = std::make_shared<const connection_ends>(loop_.io().sockets().ends(handle_));
 } catch (const std::bad_alloc&) {  // the addresses become empty
 }
 

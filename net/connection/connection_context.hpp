@@ -188,6 +188,7 @@ class connection_context : public stream_channel {
   enabled_callbacks enabled_;   // loop
   bool is_timed_ = false;       // there is a time limit; set as own_
   bool has_told_ends_ = false;  // by a proxy: then baton_extras_ have them from the beginning
+  bool is_ip_ = false;          // of stream_facts
   cancel_state heard_;
   time_point active_at_{};                                 // loop: end of the last batch on the fast path
   std::unique_ptr<connection_settings> own_;               // changed by the loop while it has the baton

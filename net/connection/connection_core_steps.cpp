@@ -281,6 +281,7 @@ void connection_core::take_from(connection_core& from) noexcept {
   id_ = from.id_;
   enabled_ = from.enabled_;
   has_told_ends_ = from.has_told_ends_;
+  is_ip_ = from.is_ip_;
   enabled_.classify &= host_.priority_loop != &loop_;
   own_ = std::move(from.own_);
   take_cost_from(from);

@@ -8,7 +8,7 @@ namespace quintet {
 
 connection_ends detail::ends_of(engine& io, const stream_handle& stream) {
   if (stream.facts().told) return *stream.facts().told;
-  return {io.sockets().remote_address(stream.get()), io.sockets().local_address(stream.get())};
+  return io.sockets().ends(stream.get());
 }
 
 }  // namespace quintet

@@ -43,7 +43,8 @@ class transport {
 /// Facts of a stream that travel with it, and that no engine keeps.
 struct stream_facts {
   std::shared_ptr<const connection_ends> told;  ///< the addresses that a proxy has told; null: the socket's are right
-  bool is_ip = false;  ///< the socket is known to be no Unix socket: nobody needs to ask the kernel
+  bool is_ip = false;         ///< the socket is known to be no Unix socket: nobody needs to ask the kernel
+  bool is_connected = false;  ///< a connector has made it: what socket_services::adopt_stream() checks holds
 };
 
 /// A descriptor, and the transport that it carries; null: the stream is a bare socket. Only engine::close() closes a
@@ -72,9 +73,9 @@ class stream_handle {
   [[nodiscard]] std::unique_ptr<transport> take_carried() noexcept { return std::move(carried_); }
   /// [loop] Sets what carries the stream from now on.
   void set_carried(std::unique_ptr<transport> carried) noexcept { carried_ = std::move(carried); }
-  /// [loop] Return and set the facts, for a new connection.
+  /// [loop] Returns the facts, for a new connection.
   [[nodiscard]] const stream_facts& facts() const noexcept { return facts_; }
-  void set_facts(stream_facts facts) noexcept { facts_ = std::move(facts); }
+  [[nodiscard]] stream_facts& facts() noexcept { return facts_; }
   /// [loop] Gives the descriptor to the caller. The transport stays.
   int release() noexcept { return std::exchange(descriptor_, -1); }
 

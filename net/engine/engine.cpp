@@ -14,6 +14,6 @@ engine::send_result engine::send(stream_channel& c, bytes data) noexcept {
 arrival engine::arrived(stream_channel& c) noexcept { return {.mark = sockets_.unread(c.handle())}; }
 std::size_t engine::unsent(stream_channel& c) noexcept { return sockets_.unsent(c.handle()); }
 void engine::shutdown_send(stream_channel& c) noexcept { sockets_.shutdown_send(c.handle()); }
-void engine::close(stream_handle&& handle) noexcept { sockets_.close(handle.release()); }
+void engine::close(stream_handle&& handle) noexcept { sockets_.close(handle.release(), handle.facts().is_ip); }
 
 }  // namespace quintet

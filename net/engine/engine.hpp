@@ -63,7 +63,7 @@ class engine {
   /// [loop] Acquires the system resources that poll() would otherwise acquire. Throws boost::system::system_error.
   virtual void prepare() {}
   /// [loop] Dispatches ready channels after waiting for at most `longest`, never negative; zero never waits. Returns
-  /// whether any were.
+  /// whether any were. Does not wait after a callback, which may have posted work to the loop without a wake().
   virtual bool poll(duration longest) = 0;
   /// [any thread] Ends the poll() that waits, or the next one that would wait.
   virtual void wake() noexcept = 0;

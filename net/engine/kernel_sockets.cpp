@@ -67,25 +67,31 @@ void set_buffers(int fd, const socket_options& how) noexcept {
   set_buffer(fd, SO_RCVBUF, how.receive_buffer);
 }
 
-/// `name` is getsockname or getpeername.
+/// A socket's name as the kernel has it.
+struct socket_name {
+  sockaddr_storage at{};
+  socklen_t size = 0;  // 0: none
+  [[nodiscard]] bool is_ip() const noexcept { return at.ss_family == AF_INET || at.ss_family == AF_INET6; }
+  [[nodiscard]] address value() const noexcept {
+    return size > 0 ? address(reinterpret_cast<const sockaddr*>(&at), size) : address();
+  }
+};
+
+/// `how` is getsockname or getpeername.
 template <class Ask>
-address ask(Ask name, int fd) noexcept {
-  sockaddr_storage from{};
-  socklen_t size = sizeof from;
-  if (name(fd, reinterpret_cast<sockaddr*>(&from), &size) != 0) return {};
-  return {reinterpret_cast<const sockaddr*>(&from), size};
+socket_name name_by(Ask how, int fd) noexcept {
+  socket_name name;
+  socklen_t size = sizeof name.at;
+  if (how(fd, reinterpret_cast<sockaddr*>(&name.at), &size) == 0) name.size = size;
+  return name;
 }
 
-/// Returns the peer of an IP socket that a reset has disconnected. getpeername() fails then. The kernel still knows the
-/// address, and tells this option, which refuses a longer size than the address has.
-address former_peer(int fd) noexcept {
-  sockaddr_storage at{};
-  for (const socklen_t size : {socklen_t{sizeof(sockaddr_in6)}, socklen_t{sizeof(sockaddr_in)}}) {
-    socklen_t told = size;
-    if (::getsockopt(fd, SOL_SOCKET, SO_PEERNAME, &at, &told) == 0)
-      return {reinterpret_cast<const sockaddr*>(&at), told};
-  }
-  return {};
+/// Returns the peer of an IP socket, also of one that has been disconnected: getpeername() fails then, and this option
+/// tells. It refuses a longer size than the name has, which is that of the socket's own name.
+address peer_of_ip(int fd, socklen_t size) noexcept {
+  socket_name peer;
+  if (::getsockopt(fd, SOL_SOCKET, SO_PEERNAME, &peer.at, &size) == 0) peer.size = size;
+  return peer.value();
 }
 
 int get_option(int fd, int option) noexcept {
@@ -107,7 +113,7 @@ int adopt(const listen_options& o) {
   enable(o.descriptor, IPPROTO_TCP, TCP_NODELAY);  // fails for a Unix socket, without harm
   set_buffers(o.descriptor, o.socket);
   passed_descriptors::refuse(o.descriptor);
-  if (ask(::getsockname, o.descriptor).is_ip())
+  if (name_by(::getsockname, o.descriptor).is_ip())
     require(set_keep_alive(o.descriptor, o.socket), "descriptor " + std::to_string(o.descriptor),
             "socket.keep_alive or socket.user_timeout");
   return o.descriptor;
@@ -184,12 +190,13 @@ int kernel_sockets::connect(const address& to, error_code& failed, const socket_
   return -1;
 }
 
-error_code kernel_sockets::finish_connect(int handle) noexcept {
-  if (const int error = get_option(handle, SO_ERROR); error != 0)
+error_code kernel_sockets::finish_connect(int handle, bool may_have_failed) noexcept {
+  if (const int error = may_have_failed ? get_option(handle, SO_ERROR) : 0; error != 0)
     return error < 0 ? last_error() : system_error_code(error);
   // If nobody listens on an ephemeral port of this machine, the kernel may pick the same port for this end. The socket
   // is then connected to itself, and keeps a server from listening there.
-  if (const address here = ask(::getsockname, handle); here.is_ip() && here == ask(::getpeername, handle)) {
+  const socket_name here = name_by(::getsockname, handle);
+  if (here.is_ip() && here.value() == name_by(::getpeername, handle).value()) {
     reset(handle);  // an orderly end would keep the port in TIME_WAIT for a minute
     return system_error_code(ECONNREFUSED);
   }
@@ -203,17 +210,18 @@ error_code kernel_sockets::set_blocking(int handle) noexcept {
   return last_error();
 }
 
-error_code kernel_sockets::adopt_stream(int handle) noexcept {
+error_code kernel_sockets::adopt_stream(stream_handle& stream) noexcept {
+  const int handle = stream.get();
   const int type = get_option(handle, SO_TYPE);
   if (type < 0) return ::fcntl(handle, F_GETFD) < 0 ? last_error() : system_error_code(ENOTSOCK);
   if (type != SOCK_STREAM) return system_error_code(EPROTOTYPE);
-  sockaddr_storage peer{};
-  socklen_t size = sizeof peer;
-  if (::getpeername(handle, reinterpret_cast<sockaddr*>(&peer), &size) != 0) {
+  const socket_name peer = name_by(::getpeername, handle);
+  if (peer.size == 0) {
     if (get_option(handle, SO_ACCEPTCONN) != 0) return system_error_code(EINVAL);  // it listens
     const int pending = get_option(handle, SO_ERROR);
     return system_error_code(pending > 0 ? pending : ENOTCONN);
   }
+  stream.facts().is_ip = peer.is_ip();
   return set_blocking(handle);
 }
 
@@ -234,11 +242,16 @@ socket_services::peer_state kernel_sockets::state_of_peer(int handle) const noex
   return is_tcp && info.tcpi_state == TCP_CLOSE ? peer_state::closed : peer_state::finished;
 }
 
-address kernel_sockets::local_address(int handle) const { return ask(::getsockname, handle); }
+address kernel_sockets::local_address(int handle) const { return name_by(::getsockname, handle).value(); }
 
 address kernel_sockets::remote_address(int handle) const {
-  const address at = ask(::getpeername, handle);
-  return at.type() == address::kind::none ? former_peer(handle) : at;
+  const socket_name peer = name_by(::getpeername, handle);
+  return peer.size > 0 ? peer.value() : ends(handle).peer;
+}
+
+connection_ends kernel_sockets::ends(int handle) const {
+  const socket_name here = name_by(::getsockname, handle);
+  return {here.is_ip() ? peer_of_ip(handle, here.size) : name_by(::getpeername, handle).value(), here.value()};
 }
 
 void kernel_sockets::limit_buffers(int handle, const socket_options& how) noexcept { set_buffers(handle, how); }
@@ -249,9 +262,10 @@ error_code kernel_sockets::set_busy_poll(int handle, int microseconds) noexcept 
 }
 
 // shutdown() ends the socket, whatever processes have it; close() alone ends it with the last descriptor.
-void kernel_sockets::close(int handle) noexcept {
+void kernel_sockets::close(int handle, bool is_ip) noexcept {
   if (!paths_.empty()) paths_.erase(handle);
   if (listening_.empty() || std::erase(listening_, handle) == 0) (void)::shutdown(handle, SHUT_RDWR);
+  if (is_ip) return (void)::close(handle);
   passed_descriptors::close_socket(handle);
 }
 

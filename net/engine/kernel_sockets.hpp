@@ -27,9 +27,10 @@ class kernel_sockets final : public socket_services {
   [[nodiscard]] int waiting(int listening) const noexcept override;
   int accept(int listening, error_code& failed) noexcept override;
   int connect(const address& to, error_code& failed, const socket_options& how = {}) noexcept override;
-  error_code adopt_stream(int handle) noexcept override;
+  error_code adopt_stream(stream_handle& stream) noexcept override;
   [[nodiscard]] address local_address(int handle) const override;
   [[nodiscard]] address remote_address(int handle) const override;
+  [[nodiscard]] connection_ends ends(int handle) const override;
   [[nodiscard]] int descriptor(int handle) const noexcept override { return handle; }
   void limit_buffers(int handle, const socket_options& how) noexcept override;
   error_code set_busy_poll(int handle, int microseconds) noexcept override;
@@ -51,7 +52,8 @@ class kernel_sockets final : public socket_services {
   /// [loop] As reset_when_closed().
   static void reset(int handle) noexcept;
   /// [loop] Returns the result of connecting once the handle is writable. On success, the handle is in blocking mode.
-  [[nodiscard]] static error_code finish_connect(int handle) noexcept;
+  /// `may_have_failed`: false if the kernel has reported neither an error nor the end of the connection.
+  [[nodiscard]] static error_code finish_connect(int handle, bool may_have_failed = true) noexcept;
   /// [loop] Clears O_NONBLOCK. The flag belongs to the socket, so a descriptor that comes from Asio may have it.
   [[nodiscard]] static error_code set_blocking(int handle) noexcept;
   /// [loop] Returns and clears a socket's error after POLLERR, ECONNRESET if a send has taken it already. EPIPE is the
@@ -65,7 +67,7 @@ class kernel_sockets final : public socket_services {
  private:
   int make_listening(const listen_options& options);
   void shutdown_send(int handle) noexcept override;
-  void close(int handle) noexcept override;
+  void close(int handle, bool is_ip) noexcept override;
 
   std::map<int, unix_path> paths_;  // socket files, by listening handle
   std::vector<int> listening_;      // close() must not shut these down: other processes may accept from them

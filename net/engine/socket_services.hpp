@@ -4,6 +4,7 @@
 
 #include "../../base/error.hpp"
 #include "../options/listen_options.hpp"
+#include "channel.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -42,15 +43,19 @@ class socket_services {
   /// Starts connecting; returns a handle for engine::add(), which the caller owns, or -1 and sets `failed`. Once
   /// connected, any engine of this network can watch the handle as a stream. The options must be valid.
   virtual int connect(const address& to, error_code& failed, const socket_options& how = {}) noexcept = 0;
-  /// Takes over a handle that the program has connected: sets what engines assume of a stream. Returns an error if the
-  /// handle is no connected stream: bad_file_descriptor, not_a_socket, wrong_protocol_type, invalid_argument (it
-  /// listens), or why it is not connected.
-  virtual error_code adopt_stream(int) noexcept { return {}; }
+  /// Takes over a stream that the program has connected: sets what engines assume of its handle, and the fact is_ip.
+  /// Returns an error if the handle is no connected stream: bad_file_descriptor, not_a_socket, wrong_protocol_type,
+  /// invalid_argument (it listens), or why it is not connected.
+  virtual error_code adopt_stream(stream_handle&) noexcept { return {}; }
   /// Returns the address that a handle listens on or is connected from. An IP port is never 0.
   [[nodiscard]] virtual address local_address(int handle) const = 0;
   /// Returns the peer's address, also after the peer has disconnected; of kind none after reset_when_closed().
   [[nodiscard]] virtual address remote_address(int handle) const = 0;
   [[nodiscard]] std::string peer_address(int handle) const { return remote_address(handle).to_string(); }
+  /// Returns both addresses.
+  [[nodiscard]] virtual connection_ends ends(int handle) const {
+    return {remote_address(handle), local_address(handle)};
+  }
   /// Returns the kernel's descriptor of a handle; -1 if it has none.
   [[nodiscard]] virtual int descriptor(int /*handle*/) const noexcept { return -1; }
   /// Limits the bytes in flight in each direction to `send_buffer` and `receive_buffer`; 0 keeps the system's value.
@@ -81,7 +86,7 @@ class socket_services {
   friend class engine;
   // Act at once. Callers use engine::shutdown_send() and engine::close(): the engine may have to send bytes first.
   virtual void shutdown_send(int handle) noexcept = 0;
-  virtual void close(int handle) noexcept = 0;
+  virtual void close(int handle, bool is_ip) noexcept = 0;
 };
 
 }  // namespace quintet

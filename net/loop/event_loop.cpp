@@ -342,8 +342,10 @@ void event_loop::post(work_fifo& items) noexcept {
   wake();
 }
 
+// The loop's own thread looks for work before it sleeps: an engine does not wait after a callback.
 void event_loop::wake() noexcept {
-  if (always_wake_ && !in_this_thread()) engine_->wake();
+  if (in_this_thread()) return;
+  if (always_wake_) engine_->wake();
   switch (sleep_.end_by_other()) {
     case sleep_place::awake:
       return;

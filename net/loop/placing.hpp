@@ -28,7 +28,7 @@ void post_stream(event_loop& loop, stream_handle&& stream, OnLoop on_loop) {
   loop.post([descriptor = stream.get(), carried = stream.carried(), facts = stream.facts(),
              f = std::move(on_loop)]() mutable noexcept {
     stream_handle s(descriptor, std::unique_ptr<transport>(carried));
-    s.set_facts(std::move(facts));
+    s.facts() = std::move(facts);
     f(std::move(s));
   });
   (void)stream.release();

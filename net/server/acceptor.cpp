@@ -29,12 +29,11 @@ std::vector<address_prefix> networks_of(const proxy_options& o) {
 /// A connection of a proxy whose client is not known yet. It has a place among the open ones, so these are bounded.
 class acceptor::proxied_connection final : public proxy_reader {
  public:
-  proxied_connection(acceptor& owner, pending_connection&& a, connection_permit permit, const address& from)
+  proxied_connection(acceptor& owner, pending_connection&& a, connection_permit permit)
       : proxy_reader(owner.loop_, a.listener->proxy),
         owner_(owner),
         connection_(std::move(a)),
-        permit_(std::move(permit)),
-        from_(from) {}
+        permit_(std::move(permit)) {}
 
  private:
   void finished(error_code failed, const proxy_header& header) noexcept override;
@@ -42,18 +41,13 @@ class acceptor::proxied_connection final : public proxy_reader {
   acceptor& owner_;
   pending_connection connection_;
   connection_permit permit_;
-  const address from_;  // the proxy
 };
 
 /// A connection whose handshake is in progress. It has a place among the open ones as well.
 class acceptor::secured_connection final : public securing_stream {
  public:
-  secured_connection(acceptor& owner, pending_connection&& a, connection_permit permit, const address& from)
-      : securing_stream(*a.listener->secured),
-        owner_(owner),
-        connection_(std::move(a)),
-        permit_(std::move(permit)),
-        from_(from) {}
+  secured_connection(acceptor& owner, pending_connection&& a, connection_permit permit)
+      : securing_stream(*a.listener->secured), owner_(owner), connection_(std::move(a)), permit_(std::move(permit)) {}
 
  private:
   void finished(error_code failed, std::unique_ptr<transport> carried, bytes last_words) noexcept override;
@@ -61,7 +55,6 @@ class acceptor::secured_connection final : public securing_stream {
   acceptor& owner_;
   pending_connection connection_;
   connection_permit permit_;
-  const address from_;
 };
 
 acceptor::acceptor(event_loop& loop, const accept_limits& limits, const memory_limits& memory,
@@ -95,7 +88,7 @@ listener& acceptor::listen(const listen_options& options, bool shared) {
   const bool limited = (limits_.max_connections > 0 && holds_when_full()) || limits_.accept_rate > 0;
   const auto take = [this, from, nth = listeners_.size()](int handle) {
     stream_handle stream(handle);
-    stream.set_facts({.told = {}, .is_ip = listeners_[nth]->at().is_ip()});
+    stream.facts().is_ip = listeners_[nth]->at().is_ip();
     accepted({std::move(stream), from});
   };
   return *listeners_.emplace_back(std::make_unique<listener>(
@@ -145,36 +138,32 @@ bool acceptor::is_refused_when_full() noexcept {
   return limits_.refuse_when_full && limits_.max_connections > 0 && limiter_.open() >= limits_.max_connections;
 }
 
-// Who asks for it pays the system call.
-address acceptor::address_of(const pending_connection& a) const {
-  const bool is_wanted =
-      limits_.max_connections_per_address > 0 || limits_.on_refused || log_ || !a.listener->proxies.empty();
-  return is_wanted ? loop_.io().sockets().remote_address(a.stream.get()) : address();
-}
+// A system call, unless a proxy has told it.
+address acceptor::peer_of(const pending_connection& a) const { return detail::peer_of(loop_, a.stream); }
 
 // Returns false if the connection must wait, because another loop took the last place or token after must_wait().
 bool acceptor::try_place(pending_connection& a) noexcept {
   const int handle = a.stream.get();
   const bool is_proxied = !a.listener->proxies.empty();
-  const address from = address_of(a);
   try {
-    std::optional<connection_permit> permit = limiter_.try_acquire(is_proxied ? address() : from, loop_.now());
+    const bool is_counted = limits_.max_connections_per_address > 0 && !is_proxied;
+    std::optional<connection_permit> permit = limiter_.try_acquire(is_counted ? peer_of(a) : address(), loop_.now());
     if (!permit && !is_refused_when_full()) return false;
-    if (!permit) return refuse(a, errc::too_many_connections, from), true;
+    if (!permit) return refuse(a, errc::too_many_connections), true;
     if (a.listener->may_connect && !kernel_sockets::is_peer(handle, a.listener->may_connect))
       throw_system_error(EACCES, "the peer may not connect");
-    is_proxied ? await_header(a, std::move(*permit), from) : place(a, std::move(*permit), from);
+    is_proxied ? await_header(a, std::move(*permit)) : place(a, std::move(*permit));
   } catch (...) {
-    refuse(a, detail::reason_of_exception(), from);
+    refuse(a, detail::reason_of_exception());
   }
   return true;
 }
 
-void acceptor::place(pending_connection& a, connection_permit permit, const address& from) {
-  if (!permit) return refuse(a, errc::too_many_from_address, from);
+void acceptor::place(pending_connection& a, connection_permit permit) {
+  if (!permit) return refuse(a, errc::too_many_from_address);
   if (!a.listener->has_buffers && limiter_.open() > memory_.tuned_sockets)
     loop_.io().sockets().limit_buffers(a.stream.get(), memory_.bounded_buffers());
-  if (a.listener->secured) return secure(a, std::move(permit), from);
+  if (a.listener->secured) return secure(a, std::move(permit));
   admit(a, std::move(permit));
 }
 
@@ -188,10 +177,10 @@ bool acceptor::origin::trusts(const address& from) const noexcept {
   return std::ranges::any_of(proxies, [&from](const address_prefix& p) { return p.contains(from); });
 }
 
-void acceptor::await_header(pending_connection& a, connection_permit permit, const address& from) {
-  if (!a.listener->trusts(from)) return refuse(a, errc::untrusted_proxy, from);
+void acceptor::await_header(pending_connection& a, connection_permit permit) {
+  if (!a.listener->trusts(peer_of(a))) return refuse(a, errc::untrusted_proxy);
   const int handle = a.stream.get();
-  auto* const reader = new proxied_connection(*this, std::move(a), std::move(permit), from);  // deletes itself
+  auto* const reader = new proxied_connection(*this, std::move(a), std::move(permit));  // deletes itself
   headers_.push_back(*reader);
   reader->start(handle);
 }
@@ -199,24 +188,21 @@ void acceptor::await_header(pending_connection& a, connection_permit permit, con
 void acceptor::proxied_connection::finished(error_code failed, const proxy_header& header) noexcept {
   stream_handle& stream = connection_.stream;
   if (failed == errc::stopped) return owner_.loop_.io().close(std::move(stream));
-  if (failed) return owner_.refuse(connection_, failed, from_);
-  const bool tells = !header.peer.ip().empty();
-  const address client = tells ? address(header.peer.ip(), header.peer.port) : from_;
+  if (failed) return owner_.refuse(connection_, failed);
   try {
-    if (tells)
-      stream.set_facts({.told = std::make_shared<const connection_ends>(
-                            connection_ends{client, address(header.local.ip(), header.local.port)}),
-                        .is_ip = stream.facts().is_ip});
-    owner_.place(connection_, owner_.limiter_.add_network(std::move(permit_), client), client);
+    if (!header.peer.ip().empty())
+      stream.facts().told = std::make_shared<const connection_ends>(
+          connection_ends{address(header.peer.ip(), header.peer.port), address(header.local.ip(), header.local.port)});
+    owner_.place(connection_, owner_.limiter_.add_network(std::move(permit_), owner_.peer_of(connection_)));
   } catch (...) {
-    owner_.refuse(connection_, detail::reason_of_exception(), client);
+    owner_.refuse(connection_, detail::reason_of_exception());
   }
 }
 
-void acceptor::secure(pending_connection& a, connection_permit permit, const address& from) {
+void acceptor::secure(pending_connection& a, connection_permit permit) {
   const int handle = a.stream.get();
   const bool may_be_plain = a.listener->may_be_plain;
-  auto* const stream = new secured_connection(*this, std::move(a), std::move(permit), from);  // deletes itself
+  auto* const stream = new secured_connection(*this, std::move(a), std::move(permit));  // deletes itself
   stream->start(handle, may_be_plain);
 }
 
@@ -224,13 +210,14 @@ void acceptor::secured_connection::finished(error_code failed, std::unique_ptr<t
                                             bytes last_words) noexcept {
   if (is_failure(failed))
     owner_.limiter_.refused_lines().report(owner_.log_, {severity::warning, "a TLS handshake has failed", failed},
-                                           owner_.loop_.now(), [this] { return from_.to_string(); });
+                                           owner_.loop_.now(),
+                                           [this] { return owner_.peer_of(connection_).to_string(); });
   if (failed) return owner_.close_with(last_words, connection_);
   connection_.stream.set_carried(std::move(carried));
   try {
     owner_.admit(connection_, std::move(permit_));
   } catch (...) {
-    owner_.refuse(connection_, detail::reason_of_exception(), from_);
+    owner_.refuse(connection_, detail::reason_of_exception());
   }
 }
 
@@ -242,13 +229,13 @@ void acceptor::count_locality(int handle) noexcept {
   if (const int cpu = loop_.options().cpu; cpu >= 0 && loop_.io().sockets().receiving_cpu(handle) == cpu) local_.add();
 }
 
-void acceptor::refuse(pending_connection& a, error_code reason, const address& from) noexcept {
+void acceptor::refuse(pending_connection& a, error_code reason) noexcept {
   refused_.add();
   limiter_.refused_lines().report(log_, {severity::warning, "a connection is refused", reason}, loop_.now(),
-                                  [&from] { return from.to_string(); });
+                                  [this, &a] { return peer_of(a).to_string(); });
   std::string words;
   try {
-    if (limits_.on_refused) words = limits_.on_refused(reason, from);
+    if (limits_.on_refused) words = limits_.on_refused(reason, peer_of(a));
   } catch (...) {  // the connection is closed even if the hook throws
   }
   // A stream that is carried by something, or will be, has no plain words.

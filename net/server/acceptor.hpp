@@ -78,15 +78,15 @@ class acceptor final : private loop_member, private timer {
   void accepted(pending_connection a);
   [[nodiscard]] bool must_wait() noexcept;
   [[nodiscard]] bool try_place(pending_connection& a) noexcept;
-  void place(pending_connection& a, connection_permit permit, const address& from);
-  void await_header(pending_connection& a, connection_permit permit, const address& from);
+  void place(pending_connection& a, connection_permit permit);
+  void await_header(pending_connection& a, connection_permit permit);
   void admit(pending_connection& a, connection_permit permit);
-  void secure(pending_connection& a, connection_permit permit, const address& from);
+  void secure(pending_connection& a, connection_permit permit);
   void count_locality(int handle) noexcept;
   [[nodiscard]] bool holds_when_full() const noexcept { return !limits_.refuse_when_full; }
   [[nodiscard]] bool is_refused_when_full() noexcept;
-  [[nodiscard]] address address_of(const pending_connection& a) const;
-  void refuse(pending_connection& a, error_code reason, const address& from) noexcept;
+  [[nodiscard]] address peer_of(const pending_connection& a) const;
+  void refuse(pending_connection& a, error_code reason) noexcept;
   void close_with(std::string_view words, pending_connection& a) noexcept;
   void place_waiting() noexcept;
   void drop_waiting() noexcept;

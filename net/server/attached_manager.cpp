@@ -58,7 +58,7 @@ void attached_manager::begin(server_core& server, event_loop& on, bool placed, s
   error_code failed = errc::stopped;
   try {
     if (!on.stopping()) {
-      failed = on.io().sockets().adopt_stream(stream.get());
+      failed = stream.facts().is_connected ? error_code() : on.io().sockets().adopt_stream(stream);
       if (!failed) failed = try_begin(server, on, placed, std::move(stream), what);
       if (!failed) return;
     }

@@ -37,8 +37,8 @@ int memory_sockets::connect(const address& to, error_code& failed, const socket_
 }
 
 // Every client has the address 127.0.0.1, and its own port while fewer than 50,000 handles have been used.
-error_code memory_sockets::adopt_stream(int handle) noexcept {
-  return net_.streams_.contains(handle) ? error_code() : system_error_code(EBADF);
+error_code memory_sockets::adopt_stream(stream_handle& stream) noexcept {
+  return net_.streams_.contains(stream.get()) ? error_code() : system_error_code(EBADF);
 }
 
 address memory_sockets::local_address(int handle) const {
@@ -69,7 +69,7 @@ void memory_sockets::reset_when_closed(int handle) noexcept { net_.streams_.at(h
 
 void memory_sockets::shutdown_send(int handle) noexcept { net_.shutdown_send(handle); }
 
-void memory_sockets::close(int handle) noexcept {
+void memory_sockets::close(int handle, bool) noexcept {
   if (const auto l = net_.listeners_.find(handle); l != net_.listeners_.end()) {
     for (const int waiting : l->second.waiting) net_.close(waiting);
     net_.listeners_.erase(l);

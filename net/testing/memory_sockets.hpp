@@ -16,7 +16,7 @@ class memory_sockets final : public socket_services {
   int listen(const listen_options& options) override;
   int accept(int listening, error_code& failed) noexcept override;
   int connect(const address& to, error_code& failed, const socket_options& how = {}) noexcept override;
-  error_code adopt_stream(int handle) noexcept override;
+  error_code adopt_stream(stream_handle& stream) noexcept override;
   [[nodiscard]] address local_address(int handle) const override;
   [[nodiscard]] address remote_address(int handle) const override;
   [[nodiscard]] std::size_t unread(int handle) const noexcept override;
@@ -26,7 +26,7 @@ class memory_sockets final : public socket_services {
 
  private:
   void shutdown_send(int handle) noexcept override;
-  void close(int handle) noexcept override;
+  void close(int handle, bool is_ip) noexcept override;
 
   memory_network& net_;
 };

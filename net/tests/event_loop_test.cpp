@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // event_loop_test: posts, stops, timers and the guest io_context, on the real engines.
 // ctest: EACH_ENGINE
+#include "watched_engine.hpp"
+
 #include <quintet/net/asio.hpp>
+#include <quintet/net/engine/wake_event.hpp>
 #include <quintet/net/loop/loop_thread.hpp>
 
 #include <boost/asio/post.hpp>
@@ -16,9 +19,11 @@
 #include <optional>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace quintet;
+using namespace quintet::testing;
 using namespace std::chrono_literals;
 namespace bdata = boost::unit_test::data;
 
@@ -31,6 +36,16 @@ struct resident : loop_member {
   explicit resident(event_loop& l) : loop(l) { loop.join(*this); }
   void abort() noexcept override { loop.leave(*this); }
   event_loop& loop;
+};
+
+/// Posts a stop to its loop when its descriptor is readable.
+struct posting_channel final : event_channel {
+  explicit posting_channel(event_loop& l) noexcept : loop(l) {}
+  void on_event() override {
+    if (!std::exchange(posted, true)) loop.post([this]() noexcept { loop.stop(), ran = true; });
+  }
+  event_loop& loop;
+  bool posted = false, ran = false;
 };
 
 }  // namespace
@@ -76,6 +91,21 @@ BOOST_DATA_TEST_CASE(a_post_wakes_a_sleeping_loop_every_time, bdata::make({false
     loop.post([&]() noexcept { done.count_down(); });
     done.wait();  // a lost wake-up would hang here
   }
+}
+
+BOOST_AUTO_TEST_CASE(posts_and_stops_of_the_loops_own_thread_wake_nobody) {
+  watched_engine::journal offered;
+  int wakes = 0;
+  event_loop loop(std::make_unique<watched_engine>(make_default_engine(), offered, [&] { ++wakes; }));
+  const resident r(loop);
+  posting_channel c(loop);
+  wake_event ready(EFD_NONBLOCK);
+  BOOST_REQUIRE(!loop.io().add(c, ready.descriptor().get()));
+  ready.raise();
+  loop.run();
+  BOOST_TEST(c.ran);
+  BOOST_TEST(wakes == 0);
+  (void)loop.io().remove(c);
 }
 
 BOOST_DATA_TEST_CASE(asio_work_runs_on_the_loop_from_wherever_it_is_posted, bdata::make({false, true}), blocking) {

@@ -99,7 +99,7 @@ class scripted_engine final : public engine {
 
    private:
     void shutdown_send(int) noexcept override { journal_.calls.emplace_back("shutdown_send"); }
-    void close(int) noexcept override { journal_.calls.emplace_back("close"); }
+    void close(int, bool) noexcept override { journal_.calls.emplace_back("close"); }
     journal& journal_;
   };
 
