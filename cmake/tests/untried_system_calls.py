@@ -19,7 +19,6 @@ REASONS = {
     ('net/engine/asio_engine.cpp', 'poll'): (1, 'a failure means that nothing is known; the next read returns the error'),
     ('net/engine/blocking_engine.cpp', 'ppoll'): (1, 'a failure means that nothing is known of the peer: the loop takes a turn'),
     ('net/engine/kernel_sockets.cpp', 'fcntl'): (4, 'of what the program gives: descriptors_test has all kinds'),
-    ('net/engine/kernel_sockets.cpp', 'getpeername'): (1, 'descriptors_test attaches sockets without a peer'),
     ('net/engine/kernel_sockets.cpp', 'getsockopt'): (6, 'fails for a wrong kind only: descriptors_test and peer_info_test have all'),
     ('net/engine/kernel_sockets.cpp', 'ioctl'): (2, 'a count of bytes for a time limit or a drain; 0 means that there are none'),
     ('net/engine/kernel_sockets.cpp', 'poll'): (2, 'after a failure of accept4() that is reported either way; and a '

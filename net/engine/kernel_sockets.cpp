@@ -265,8 +265,10 @@ error_code kernel_sockets::set_busy_poll(int handle, int microseconds) noexcept 
 void kernel_sockets::close(int handle, bool is_ip) noexcept {
   if (!paths_.empty()) paths_.erase(handle);
   if (listening_.empty() || std::erase(listening_, handle) == 0) (void)::shutdown(handle, SHUT_RDWR);
-  if (is_ip) return (void)::close(handle);
-  passed_descriptors::close_socket(handle);
+  if (is_ip)
+    (void)::close(handle);
+  else
+    passed_descriptors::close_socket(handle);
 }
 
 void kernel_sockets::reset_when_closed(int handle) noexcept { reset(handle); }
