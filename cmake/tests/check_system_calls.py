@@ -43,6 +43,7 @@ REASONS = {
     ('net/engine/blocking_engine.cpp', 'sigemptyset'): (1, VALID),
     ('net/engine/epoll_engine.cpp', 'epoll_ctl'): (2, 'EPOLL_CTL_DEL needs no resources'),
     ('net/engine/file_descriptor.hpp', 'close'): (1, CLOSED),
+    ('net/engine/kernel_sockets.cpp', 'close'): (1, CLOSED),
     ('net/engine/kernel_sockets.cpp', 'connect'): (1, 'AF_UNSPEC resets TCP; others keep SO_LINGER and shutdown()'),
     ('net/engine/kernel_sockets.cpp', 'setsockopt'): (3, OPTION + '; SO_LINGER needs no resources'),
     ('net/engine/kernel_sockets.cpp', 'shutdown'): (2, SHUT),
