@@ -68,19 +68,20 @@ def status_of(verdicts: Iterable[Verdict], interrupted: bool = False) -> int:
 
 
 def exit_status(document: Document, verdicts: Iterable[Verdict] = ()) -> int:
-    """That of the verdicts, or 1 if runs failed or lost requests. Tells which. Runs that nobody answered are tolerated if they
-    are few, and if each has another round that was answered."""
+    """That of the verdicts, or 1 if runs of servers failed or lost requests. Tells which. Runs that nobody answered are
+    tolerated if they are few, and if each has another round that was answered."""
     if document.interrupted:
         return INTERRUPTED
-    failures = [r for r in document.results if r["error"] or r["failed"]]
-    answered = {combination_key(r) for r in document.results if not r["error"]}
-    tolerated = (len(failures) <= TOLERATED_RUNS * len(document.results) and
+    runs = [r for r in document.results if "workload" in r]     # other measurements fail by their verdicts
+    failures = [r for r in runs if r["error"] or r["failed"]]
+    answered = {combination_key(r) for r in runs if not r["error"]}
+    tolerated = (len(failures) <= TOLERATED_RUNS * len(runs) and
                  all(r["error"] == UNANSWERED and combination_key(r) in answered for r in failures))
     for r in failures:
         why = r["error"] or f"{grouped(r['failed'])} requests failed"
         print(f"{'remark' if tolerated else 'failed'}: {r['workload']} {label_of(r)} round {r['round']}: {why}",
               file=sys.stderr)
     if failures and tolerated:
-        print(f"remark: {len(failures)} of {len(document.results)} runs, which is tolerated up to {TOLERATED_RUNS * 100:g} % "
+        print(f"remark: {len(failures)} of {len(runs)} runs, which is tolerated up to {TOLERATED_RUNS * 100:g} % "
               "where other rounds were answered", file=sys.stderr)
     return status_of(verdicts) if tolerated else NOT_MET

@@ -3,11 +3,12 @@
 and what it demands. The frame has the options, the rounds, the table, the file and the exit status."""
 import argparse
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .build import Build
-from .demands import Bound, Verdict, demand, exit_status, status_of, tempered
+from .demands import Bound, Verdict, demand, exit_status, tempered
 from .measuring import add_measuring_options, run_plan, run_probes, settings_of
 from .options import Parser, number_in, one_of, parse_range
 from .plan import Settings, UsualRuns
@@ -19,10 +20,9 @@ OF_SERVERS = ("--loops=models", "--workers", "--offload", "--engine")
 SHARDED = one_of("loop_per_thread", "loop_per_thread_pool", "4", "5")
 
 
-def shared_option(name: str, build: Build) -> tuple[Callable[[str], Any], str, Any]:
-    """What parses the value of an option that several experiments have, the text for --help, and the default. Behind "=" stands
-    which of two kinds it is."""
-    options: dict[str, tuple[Callable[[str], Any], str, Any]] = {
+def add_shared_option(parser: Parser, name: str, build: Build) -> None:
+    """Adds an option that several experiments have. Behind "=" stands which of two kinds it is."""
+    options: dict[str, tuple[Callable[[str], Any], str, Any]] = {     # what parses a value, text for --help, and default
         "--models": (build.model_list, "comma-separated names or numbers (default: all five)", build.models),
         "--model": (build.model, "model of the server (default: single_reactor)", "single_reactor"),
         "--model=sharded": (lambda text: build.model(SHARDED(text)), "loop_per_thread or loop_per_thread_pool, since in others "
@@ -35,7 +35,8 @@ def shared_option(name: str, build: Build) -> tuple[Callable[[str], Any], str, A
         "--workers": (parse_range, "MIN..MAX workers of models 3 and 5 (default: 1..4)", "1..4"),
         "--offload": (one_of(*build.offload), f"batches that models 3 and 5 hand off to workers: {', '.join(build.offload)} "
                       "(default: automatic, which is adaptive in model 5)", "automatic")}
-    return options[name]
+    parse, text, usual = options[name]
+    parser.option(name.partition("=")[0], parse, text, default=usual)
 
 
 class Plan(NamedTuple):
@@ -105,8 +106,7 @@ class Experiment:
     def add_options(self, parser: Parser, build: Build) -> None:
         self.options(parser, build)
         for name in (*self.shared, *OF_SERVERS * self.server):
-            parse, text, usual = shared_option(name, build)
-            parser.option(name.partition("=")[0], parse, text, default=usual)
+            add_shared_option(parser, name, build)
         add_measuring_options(parser, self.usual, self.quick, within=self.within)
         for name in self.programs:
             parser.option(f"--{name}", str, f"path of the example {name} (default: that of this build)", metavar="FILE")
@@ -114,38 +114,35 @@ class Experiment:
         parser.notes(*self.notes)
 
     def run(self, arguments: argparse.Namespace, build: Build) -> int:
-        plans, results = self.plan(arguments, build), list[Result]()
-        if isinstance(plans, Probes):
-            return self.run_probes(arguments, build, plans)
-        if isinstance(plans, Work):
-            s = settings_of(arguments, build, self.usual, self.quick, **plans.settings)
-            document, figures, table = plans.perform(s)
-            figures = (document.figures() if document.results else document.raw()) | figures
-            write_results(table, figures, s.json_file, s.html_file, plans.page(figures) if plans.page else None)
-            return exit_status(document, figures.get(self.demands, ()))
-        for plan in plans if isinstance(plans, list) else [plans]:
-            s = settings_of(arguments, build, self.usual, self.quick, **plan.settings)
-            document = run_plan(self.name, s, build, plan.measure)
-            document.settings |= plan.about
-            document.results[:0] = results
-            results = document.results
-            if document.interrupted:
-                break
-        summary, figures = summarise(results), document.figures() | self.judged(document, plan.more)
-        table = self.table(summary, figures) if summary else "Nothing was measured.\n"
-        write_results(table, figures, s.json_file)
-        return exit_status(document, figures[self.demands])
+        plan, page = self.plan(arguments, build), ""
+        settings = functools.partial(settings_of, arguments, build, self.usual, self.quick)
+        if isinstance(plan, Work):
+            s = settings(**plan.settings)
+            document, found, table = plan.perform(s)
+            figures = (document.figures() if document.results else document.raw()) | found
+            page = plan.page(figures) if plan.page else ""
+        elif isinstance(plan, Probes):
+            s = settings()
+            seed = {"seed": s.seed} if "seed" in arguments else {}      # then the order is random
+            document = run_probes(self.name, s, build, plan.kinds(s), plan.tell, **seed, **plan.about)
+            figures = document.raw() | {"interrupted": document.interrupted} | self.judged(document, plan.more)
+            table = self.table(document.results, figures) if document.results else ""
+        else:
+            results = list[Result]()
+            for one in plan if isinstance(plan, list) else [plan]:
+                s = settings(**one.settings)
+                document = run_plan(self.name, s, build, one.measure)
+                document.settings |= one.about
+                document.results[:0] = results
+                results = document.results
+                if document.interrupted:
+                    break
+            figures = document.figures() | self.judged(document, one.more)
+            table = self.table(summarise(results), figures) if results else "Nothing was measured.\n"
+        write_results(table, figures, s.json_file, s.html_file, page)
+        return exit_status(document, figures.get(self.demands, ()))
 
     def judged(self, document: Document, more: Mapping[str, Any]) -> dict[str, Any]:
         """What follows from the results. A demand on times stays open if other programs used the CPUs."""
         found = self.compose(document)
         return found | {self.demands: tempered(found.get(self.demands, ()), document.results), **more}
-
-    def run_probes(self, arguments: argparse.Namespace, build: Build, plan: Probes) -> int:
-        s = settings_of(arguments, build, self.usual, self.quick)
-        seed = {"seed": s.seed} if "seed" in arguments else {}      # then the order is random
-        document = run_probes(self.name, s, build, plan.kinds(s), plan.tell, **seed, **plan.about)
-        figures: dict[str, Any] = document.raw() | {"interrupted": document.interrupted}
-        figures |= self.judged(document, plan.more)
-        write_results(self.table(document.results, figures) if document.results else "", figures, s.json_file)
-        return status_of(figures[self.demands], document.interrupted)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSL-1.0
 """What commands that measure in rounds share: their options, the loop over the runs, and the end."""
 import argparse
+import dataclasses
 import functools
 import math
 import os
@@ -34,32 +35,28 @@ def add_measuring_options(parser: Parser, usual: UsualRuns, quick: UsualRuns, *,
         parser.flag("--quick", "short runs, for a first look")
         parser.option("--rounds", number_in(1, 1000), f"runs of each combination {defaults(0, '')}")
     if usual.duration_s:
-        parser.option("--duration", run_duration, f"measured time of a run {defaults(1, 's')}")
+        parser.option("--duration", run_duration, f"measured time of a run {defaults(1, 's')}", dest="duration_s")
         parser.option("--program", str, "path of the quintet-bench that serves and loads (default: this one)", metavar="FILE")
     if usual.warm_up_s:
-        parser.option("--warm-up", run_duration, f"load before the measured time {defaults(2, 's')}")
+        parser.option("--warm-up", run_duration, f"load before the measured time {defaults(2, 's')}", dest="warm_up_s")
         parser.option("--seed", number_in(0), "seed of the random order of runs (default: random)")
     if within:
         parser.option("--within", run_duration, "instead of --duration: all runs together take about this long")
-    parser.option("--json", output_file, "write all results to this file; -: standard output", metavar="FILE")
+    parser.option("--json", output_file, "write all results to this file; -: standard output", metavar="FILE",
+                  dest="json_file")
 
 
 def settings_of(arguments: argparse.Namespace, build: Build, usual: UsualRuns, quick: UsualRuns, **more: Any) -> Settings:
-    """Makes the settings from the options above. `more`: other fields of Settings, such as workloads and contenders."""
-    given = {name: value for name, value in vars(arguments).items() if value is not None}
-    is_quick = given.get("quick", False)
-    unless_told = quick if is_quick else usual
-    s = Settings(program=given.get("program", build.program), quick=is_quick,
-                 rounds=given.get("rounds", unless_told.rounds), duration_s=given.get("duration", unless_told.duration_s),
-                 warm_up_s=given.get("warm_up", unless_told.warm_up_s), json_file=given.get("json"),
-                 html_file=given.get("html"), seed=given.get("seed", random.randrange(1_000_000)))
-    of_server = {name: given[name] for name in ("loops", "workers", "offload") if name in given}
-    for name, value in (of_server | more).items():
-        setattr(s, name, value)
-    if "within" in given:
-        if "duration" in given:
+    """The options whose names are fields of Settings, and `more` fields, such as workloads and contenders."""
+    fields = {field.name for field in dataclasses.fields(Settings)}
+    given = {name: value for name, value in vars(arguments).items() if name in fields and value is not None}
+    unless_told: dict[str, Any] = {"program": build.program, "seed": random.randrange(1_000_000)}
+    unless_told |= (quick if given.get("quick") else usual)._asdict()
+    s = Settings(**(unless_told | given | more))
+    if limit_s := vars(arguments).get("within"):
+        if "duration_s" in given:
             raise UsageError("--within and --duration exclude each other")
-        fit_within(s, given["within"])
+        fit_within(s, limit_s)
     return s
 
 

@@ -19,35 +19,32 @@ from .plan import Contender
 
 Result = dict[str, Any]  # one run, with the keys NAMES, METRICS, PLACES, "round" and "error"; None: not measured
 
-# Each number of a result, in the order of writing. The second part: it is a whole number.
-METRICS: dict[str, bool] = {
-    "connections": True, "message_bytes": True, "pipeline": True, "handler_us": True, "duration_s": False,
-    "requests": True, "failed": True, "requests_per_s": False, "mb_per_s": False,
-    "p50_us": False, "p90_us": False, "p99_us": False, "p999_us": False, "max_us": False,
-    "mode_ms": True,                        # most latencies are from here to 1 ms more
-    "server_cpu_us_per_request": False, "server_user_us_per_request": False, "client_cpu_us_per_request": False,
-    "syscalls_per_request": False, "futex_per_request": False, "context_switches_per_request": False,
-    "migrations_per_request": False,        # of the server's threads, to another CPU
-    "instructions_per_request": False,      # of the server, in user space
-    "server_threads": True, "server_rss_bytes": True, "bytes_per_connection": True,
-    "receive_size": True,                   # bytes that one receive call takes at most
-    "receives_per_request": False,          # receive calls that returned bytes
-    "spin_us": True,                        # how long server and client poll before they sleep
-    "segment_bytes_per_connection": True,   # shared memory that the server has touched
-    "page_table_bytes_per_connection": True,    # of the server
-    "slab_bytes_per_connection": True,      # kernel objects of the whole machine, both ends included
-    "accepted_locally": False,              # fraction that a pinned loop accepted on the CPU that received it
-    "accept_balance": False,                # busiest loop / average loop
-    "accept_wakes_per_connection": False,   # wake-ups for an accept while the server is otherwise idle
-    "machine_softirq_fraction": False,      # of the time of all CPUs
-    "heartbeat_p50_us": False, "heartbeat_p99_us": False, "heartbeat_max_us": False,
-    "client_cpu_fraction": False,           # near 1: the client was the bottleneck
-    "server_busy_fraction": False,          # of its busiest thread, or of all its CPUs
-    "machine_busy_fraction": False, "net_bytes_per_request": False, "net_packets_per_request": False,
-    "foreign_cpu_fraction": False,          # the share of all CPUs that other programs used: noise
-    "loops": True,
-    "client_threads": True,                 # None: by the client's CPUs
-}
+METRICS = (                             # each number of a result, in the order of writing
+    "connections", "message_bytes", "pipeline", "handler_us", "duration_s", "requests", "failed", "requests_per_s", "mb_per_s",
+    "p50_us", "p90_us", "p99_us", "p999_us", "max_us",
+    "mode_ms",                          # most latencies are from here to 1 ms more
+    "server_cpu_us_per_request", "server_user_us_per_request", "client_cpu_us_per_request",
+    "syscalls_per_request", "futex_per_request", "context_switches_per_request",
+    "migrations_per_request",           # of the server's threads, to another CPU
+    "instructions_per_request",         # of the server, in user space
+    "server_threads", "server_rss_bytes", "bytes_per_connection",
+    "receive_size",                     # bytes that one receive call takes at most
+    "receives_per_request",             # receive calls that returned bytes
+    "spin_us",                          # how long server and client poll before they sleep
+    "segment_bytes_per_connection",     # shared memory that the server has touched
+    "page_table_bytes_per_connection",  # of the server
+    "slab_bytes_per_connection",        # kernel objects of the whole machine, both ends included
+    "accepted_locally",                 # fraction that a pinned loop accepted on the CPU that received it
+    "accept_balance",                   # busiest loop / average loop
+    "accept_wakes_per_connection",      # wake-ups for an accept while the server is otherwise idle
+    "machine_softirq_fraction",         # of the time of all CPUs
+    "heartbeat_p50_us", "heartbeat_p99_us", "heartbeat_max_us",
+    "client_cpu_fraction",              # near 1: the client was the bottleneck
+    "server_busy_fraction",             # of its busiest thread, or of all its CPUs
+    "machine_busy_fraction", "net_bytes_per_request", "net_packets_per_request",
+    "foreign_cpu_fraction",             # the share of all CPUs that other programs used: noise
+    "loops",
+    "client_threads")                   # None: by the client's CPUs
 NAMES = ("workload", "model", "engine", "handler", "accept", "offload", "peer", "allocator", "client",
          "transport", "pinning")
 PLACES = ("server_cpus", "client_cpus", "workers")
@@ -56,11 +53,11 @@ UNANSWERED = "no request was answered"      # the error of such a run
 AT_ITS_LIMIT = 0.95  # utilization above which a CPU or thread counts as saturated
 
 
-def number(value: float | None, whole: bool = False) -> float | int | None:
-    """Whole numbers stay whole, others keep six significant digits. None if the value is not finite."""
+def number(value: float | None) -> float | int | None:
+    """Integers stay as they are, others keep six significant digits. None if the value is not finite."""
     if value is None or not math.isfinite(value):
         return None
-    rounded = round(value) if whole else float(f"{value:.6g}")
+    rounded = value if isinstance(value, int) else float(f"{value:.6g}")
     return int(rounded) if rounded == int(rounded) else rounded
 
 
@@ -71,12 +68,9 @@ def label_of(result: Result) -> str:
 
 def clean(result: Result) -> Result:
     """Returns the result as it is written: all keys, in their order, absent values as None."""
-    out = {key: result.get(key) for key in NAMES}
-    out["round"] = result.get("round", 1)
-    out |= {key: number(result.get(key), whole) for key, whole in METRICS.items()}
-    out |= {key: result.get(key) or "" for key in PLACES}
-    out["error"] = result.get("error")
-    return out
+    return {key: result.get(key) for key in NAMES} | {"round": result.get("round", 1)} | {
+        key: number(result.get(key)) for key in METRICS} | {key: result.get(key) or "" for key in PLACES} | {
+        "error": result.get("error")}
 
 
 @dataclasses.dataclass(frozen=True)

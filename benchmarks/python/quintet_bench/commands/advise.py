@@ -218,7 +218,7 @@ def options(parser: Parser, build: Build) -> None:
     parser.option("--load", shlex.split, "the command that drives it, and ends: redis-benchmark, wrk, pgbench, or your own; if "
                   "it tells no requests a second, its time counts, and it must do the same work each time", required=True)
     parser.option("--expect", run_duration, "how long a load takes, for the bar of progress (default: 5s)", default=5.0,
-                  dest="duration")
+                  dest="duration_s")
     parser.option("--seed", number_in(0), "seed of the random order of runs (default: 1)", default=1)
     parser.add_argument("server", nargs="+", metavar="COMMAND", help="after --: the program and its arguments")
 

@@ -224,13 +224,14 @@ def options(parser: Parser, build: Build) -> None:
     parser.flag("--no-peers", "do not measure the hand-written servers")
     parser.flag("--no-counters", "do not count system calls")
     parser.option("--from", str, "do not measure; show an earlier --json file", metavar="FILE", dest="from_file")
-    parser.option("--html", output_file, "write the report, a self-contained HTML page, to this file", metavar="FILE")
+    parser.option("--html", output_file, "write the report, a self-contained HTML page, to this file", metavar="FILE",
+                  dest="html_file")
 
 
 def plan(arguments: argparse.Namespace, build: Build) -> Work:
     who = contenders_of(arguments.models, not arguments.no_peers, engine=arguments.engine)
     page: Callable[[dict[str, Any]], str] | None = None
-    if arguments.html:  # before the runs, so that a missing package fails early
+    if arguments.html_file:  # before the runs, so that a missing package fails early
         from ..report.page import comparison_page
         page = comparison_page
 

@@ -27,7 +27,7 @@ class Findings:
     def tell(self, key: str, value: float, *, at_most: float | None = None, exactly: float | None = None,
              noise: str = "") -> None:
         """A value of NaN could not be measured, and meets no demand. `noise`: why a value above its bound proves nothing."""
-        self.figures[key] = number(value, isinstance(value, int))
+        self.figures[key] = number(value)
         name, _, last = key.rpartition("_")
         label, unit = (name, f" {UNITS[last]}") if last in UNITS else (key, "")
         line = f"{label.replace('_', ' '):<24} {number_text(value) + unit:>14}"
