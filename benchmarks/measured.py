@@ -3,7 +3,6 @@
 and how they watch a server."""
 import argparse
 import collections
-import glob
 import json
 import os
 import pathlib
@@ -16,8 +15,8 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / 'python'))
 
 from quintet_bench.errors import RunError  # noqa: E402
-from quintet_bench.foreign import raise_file_limit  # noqa: E402
-from quintet_bench.machine import bytes_in, read_text  # noqa: E402
+from quintet_bench.foreign import raise_file_limit, sample  # noqa: E402
+from quintet_bench.machine import bytes_in, read_text, value_in  # noqa: E402
 
 PACKAGES = {'pgbench': 'postgresql-contrib', 'psql': 'postgresql-client'}   # of other tools: the same name
 PATIENCE_S = 60
@@ -45,8 +44,8 @@ class Measured:
     def end(self, file=None, **more):
         """Writes the file, if there is one, and returns the exit status."""
         if file:
-            cpu = re.search('^model name\\s*: (.*)', pathlib.Path('/proc/cpuinfo').read_text(encoding='utf-8'), re.MULTILINE)
-            about = {'date': time.strftime('%Y-%m-%d'), 'cpu': cpu[1] if cpu else 'unknown', 'cpus': os.cpu_count()}
+            about = {'date': time.strftime('%Y-%m-%d'), 'cpu': value_in('/proc/cpuinfo', 'model name') or 'unknown',
+                     'cpus': os.cpu_count()}
             stored = about | more | {'load_average': os.getloadavg()[0], 'tables': self.tables}
             pathlib.Path(file).write_text(json.dumps(stored, indent=1) + '\n', encoding='utf-8')
         if self.missed:
@@ -95,10 +94,8 @@ def ended(server):
 
 
 def cpu_ns(pid):
-    """The CPU time that all threads of a process and of its children have used."""
-    children = map(int, read_text(f'/proc/{pid}/task/{pid}/children').split())
-    own = (int(read_text(task).split()[0]) for task in glob.glob(f'/proc/{pid}/task/*/schedstat'))
-    return sum(own) + sum(map(cpu_ns, children))
+    """The CPU time that a process and its children have used."""
+    return sample(pid)['cpu_s'] * 1e9
 
 
 def memory(pid, name):

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSL-1.0
 """The tables by which a reader chooses a model: README.md and doc/choosing.md, from doc/results."""
-import dataclasses
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .commands.compare import compose
-from .text import filled, table
+from .commands.sweep import curves_of
 from .report.figures import MODELS, shown
 from .results import Combination, Document, summarise
-from .text import grouped, significant
+from .text import filled, grouped, significant, table
 from .verdict import CPU, SPEED
 
 TAKE_WHEN = {
@@ -38,21 +37,14 @@ CHOICES = (
            "one connection waits, nobody else"))
 
 
-@dataclasses.dataclass(frozen=True)
 class Results:
-    document: Document
+    """What compare has found: a row for each workload and model, and who leads in a workload and cannot be told apart: nobody
+    where rounds are too noisy to say."""
 
-    @property
-    def found(self) -> dict[str, Any]:
-        return compose(self.document) if self.document.command == "compare" else self.document.figures()
-
-    def row(self, workload: str, model: str) -> Combination:
-        return next(row for row in summarise(self.document.results) if (row.workload, row.label) == (workload, model))
-
-    def leaders(self, workload: str) -> list[str]:
-        """Returns the models that lead and cannot be told apart; none where rounds are too noisy to say."""
-        found = next(verdict for verdict in self.found["verdicts"] if verdict["workload"] == workload)
-        return [] if found["too_noisy"] else found["level"] or [found["winner"]]
+    def __init__(self, document: Document) -> None:
+        self.rows = {(row.workload, row.label): row for row in summarise(document.results)}
+        self.leaders: dict[str, list[str]] = {found["workload"]: [] if found["too_noisy"] else found["level"]
+                                              for found in compose(document)["verdicts"]}
 
 
 def speed(row: Combination) -> float:
@@ -61,11 +53,9 @@ def speed(row: Combination) -> float:
 
 def models(results: Results, workloads: Sequence[str]) -> str:
     """When to take each model, and its requests/s; those that lead are bold."""
-    leaders = {workload: results.leaders(workload) for workload in workloads}
-
     def cell(workload: str, model: str) -> str:
-        text = grouped(speed(results.row(workload, model)))
-        return f"**{text}**" if model in leaders[workload] else text
+        text = grouped(speed(results.rows[workload, model]))
+        return f"**{text}**" if model in results.leaders[workload] else text
     return table(["model", "take it when ...", *(f"`{workload}`" for workload in workloads)],
                  ([f"`{model}`", TAKE_WHEN[model], *(cell(workload, model) for workload in workloads)] for model in MODELS))
 
@@ -73,10 +63,10 @@ def models(results: Results, workloads: Sequence[str]) -> str:
 def choices(results: Results) -> str:
     """What to take for each handler, by how much it is ahead of the slowest model, and its price."""
     def cells(choice: Choice) -> list[str]:
-        if choice.model not in results.leaders(choice.workload):
+        if choice.model not in results.leaders[choice.workload]:
             raise ValueError(f"{choice.workload}: {choice.model} is not among the leaders; change CHOICES")
-        row = results.row(choice.workload, choice.model)
-        slowest = min((results.row(choice.workload, model) for model in MODELS), key=speed)
+        row = results.rows[choice.workload, choice.model]
+        slowest = min((results.rows[choice.workload, model] for model in MODELS), key=speed)
         return [choice.handler, f"`{choice.model}`", choice.why, grouped(speed(row)),
                 f"{significant(speed(row) / speed(slowest))} times `{slowest.label}`", shown(CPU, row.median(CPU)),
                 shown("p99_us", row.median("p99_us"))]
@@ -88,7 +78,7 @@ def prices(results: Results, idle: Mapping[str, Any]) -> str:
     memory = {found["model"]: found["figures"]["rss_per_idle_bytes"] for found in idle["results"]}
 
     def figure(workload: str, key: str, model: str) -> str:
-        return shown(key, results.row(workload, model).median(key))
+        return shown(key, results.rows[workload, model].median(key))
     columns = (("CPU, `echo`", "echo", CPU), ("p99, `echo`", "echo", "p99_us"), ("p99, `mixed`", "mixed", "p99_us"),
                ("p99, `blocking:2ms`", "blocking:2ms", "p99_us"), ("heartbeat p99", "heartbeat", "heartbeat_p99_us"))
     return table(["", *(head for head, _, _ in columns), "memory of an idle connection"],
@@ -96,25 +86,20 @@ def prices(results: Results, idle: Mapping[str, Any]) -> str:
                   for model in MODELS))
 
 
-def leads(results: Results, swept: Mapping[str, Any]) -> str:
+def leads(document: Document, swept: Mapping[str, Any]) -> str:
     """Which model serves most requests at which handler time, and how far the others are behind in the end."""
-    last, by_time = swept["leads"][-1]["from"], dict[int, list[float]]()
-    for row in summarise(results.document.results):
-        if row.label != "single_reactor" and row.first["handler_us"] >= last:
-            by_time.setdefault(row.first["handler_us"], []).append(speed(row))
-    least = min(min(speeds) / max(speeds) for speeds in by_time.values())
+    curves = curves_of(summarise(document.results), "handler_us", SPEED)
+    curves.pop("single_reactor")
+    last, values = swept["leads"][-1]["from"], {value for curve in curves.values() for value in curve}
+    speeds = [[curve[value].median for curve in curves.values() if value in curve] for value in values if value >= last]
+    least = min(min(some) / max(some) for some in speeds)
     text = re.sub(r"\b(\w+_(?:thread|reactor|connection|pool)\w*)", r"`\1`", swept["verdicts"][0])
     return filled(f"{text} There all models but `single_reactor` serve at least {int(least * 100)} % of the best.")
 
 
-def ratios(results: Results) -> str:
+def ratios(document: Document) -> str:
     """requests/s of one loop and of a thread for each connection, over connections."""
-    def cells(rows: Sequence[Combination]) -> list[str]:
-        return [grouped(rows[0].first["connections"]), *(grouped(speed(row)) for row in rows),
-                f"{speed(rows[0]) / speed(rows[1]):.2f}"]
-    names = "single_reactor", "thread_per_connection"
-    by_number: dict[int, dict[str, Combination]] = {}
-    for row in summarise(results.document.results):
-        by_number.setdefault(row.first["connections"], {})[row.label] = row
+    curves, names = curves_of(summarise(document.results), "connections", SPEED), ("single_reactor", "thread_per_connection")
+    rows = [(value, *(curves[name][value].median for name in names)) for value in curves[names[0]]]
     return table(["connections", *(f"`{name}`" for name in names), "ratio"],
-                 (cells([rows[name] for name in names]) for _, rows in sorted(by_number.items())))
+                 ([*map(grouped, row), f"{row[1] / row[2]:.2f}"] for row in rows))

@@ -15,11 +15,11 @@ from typing import Any
 
 from . import choosing
 from .commands import compare as compare_command
-from .commands.sweep import AXES, conclude, has_published
+from .commands.sweep import AXES, conclude, curves_of, has_published
 from .demands import WORDS
 from .report.figures import shown
 from .results import Document, document_of, summarise
-from .table import grid
+from .table import Layout
 from .text import filled, grouped, listed, table
 
 NONE_YET = "No machine has been recorded yet.\n"
@@ -106,41 +106,32 @@ def caption(document: Mapping[str, Any]) -> str:
                          f"{e['load_average_before'][0]}; stolen: {e['steal_percent']} %. {noise}")
 
 
-def swept(name: str) -> tuple[list[list[Any]], list[str], dict[str, Any]]:
+def swept(name: str) -> tuple[str, list[str], dict[str, Any]]:
     """A table of values and servers, what follows, and the file's figures."""
     document = read(name)
     axis, summary = AXES[document.settings["axis"]], summarise(document.results)
-    values = sorted({row.first[axis.field] for row in summary})
-    labels = list(dict.fromkeys(row.label for row in summary))
-    cells = {(row.label, row.first[axis.field]): axis_cell(row, axis.figure) for row in summary if axis.figure in row.samples}
-    found = conclude(axis, summary, document.results)
+    curves, found = curves_of(summary, axis.field, axis.figure), conclude(axis, summary, document.results)
+    cells = {label: {value: shown(axis.figure, point.median) + r" \*" * point.client_bound for value, point in curve.items()}
+             for label, curve in curves.items()}
     if has_published(axis, summary):
-        labels.append("published")
-        cells |= {("published", one["connections"]): grouped(one["requests_per_s"]) for one in found["published"]}
-    rows = [[axis.text(value), *(cells.get((label, value)) for label in labels)] for value in values]
-    return [[axis.unit or "handler time", *labels], *rows], found["verdicts"], document.figures() | found
-
-
-def starred(rows: Sequence[Sequence[Any]]) -> str:
-    return table(rows[0], rows[1:]).replace("*", r"\*")
-
-
-def axis_cell(row: Any, key: str) -> str:
-    return shown(key, row.median(key)) + " *" * row.client_bound
+        cells["published"] = {one["connections"]: grouped(one["requests_per_s"]) for one in found["published"]}
+    values = sorted({value for curve in curves.values() for value in curve})
+    rows = ([axis.text(value), *(column.get(value) for column in cells.values())] for value in values)
+    return table([axis.unit or "handler time", *cells], rows), found["verdicts"], document.figures() | found
 
 
 def sweep(name: str = "sweep", most: int | None = None) -> str:
     """`most`: of the sentences."""
-    rows, told, figures = swept(name)
-    return starred(rows) + caption(figures) + "\n" + listed(told[:most])
+    curves, told, figures = swept(name)
+    return curves + caption(figures) + "\n" + listed(told[:most])
 
 
 def handler_times(part: str) -> str:
     """The sweep over handler times: "all", the "table" alone, or in two sentences which model leads ("leads")."""
     if part == "all":
         return sweep(choosing.SWEEP, 1)     # the others tell which pairs of models change places
-    rows, _, figures = swept(choosing.SWEEP)
-    return starred(rows) if part == "table" else choosing.leads(choosing.Results(read(choosing.SWEEP)), figures)
+    curves, _, figures = swept(choosing.SWEEP)
+    return curves if part == "table" else choosing.leads(read(choosing.SWEEP), figures)
 
 
 def compare() -> str:
@@ -151,7 +142,7 @@ def compare() -> str:
         told = [v["sentence"], v["caution"], compare_command.bottleneck_line(rows)]
         told += [ratio["sentence"] for ratio in found["peer_ratios"] if ratio["workload"] == v["workload"]]
         columns = [key for key in COLUMNS if any(key in row.samples for row in rows)]
-        heads, *cells = grid(rows, columns, lambda row: {}, lambda row: row.label)
+        heads, *cells = Layout(lambda row: columns, lambda row: row.label).grid(rows)
         out += f"\n`{v['workload']}`:\n\n{table(heads, cells)}\n{listed(filter(None, told))}"
     return out.removeprefix("\n") + caption(found)
 
@@ -193,7 +184,7 @@ BLOCKS: dict[str, Callable[..., str]] = {
     "machines": machines, "record": record, "budget": budget, "compare": compare, "handler": handler_times, "sweep": sweep,
     "choices": lambda: of_comparison(choosing.choices), "models": lambda *names: of_comparison(choosing.models, names),
     "prices": lambda: of_comparison(choosing.prices, stored("stress_idle")),
-    "ratios": lambda: choosing.ratios(choosing.Results(read("sweep")))}
+    "ratios": lambda: choosing.ratios(read("sweep"))}
 
 
 def rewritten(text: str) -> str:

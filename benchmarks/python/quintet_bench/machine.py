@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSL-1.0
 """The machine: its CPUs, and what the results say about it."""
 import glob
+import itertools
 import os
 import re
 import subprocess
@@ -17,13 +18,8 @@ def allowed_cpus() -> list[int]:
 
 def cpu_text(cpus: list[int]) -> str:
     """[0, 1, 2, 6] is "0-2,6"."""
-    runs: list[list[int]] = []
-    for cpu in cpus:
-        if runs and cpu == runs[-1][1] + 1:
-            runs[-1][1] = cpu
-        else:
-            runs.append([cpu, cpu])
-    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+    spans = [[cpu for _, cpu in span] for _, span in itertools.groupby(enumerate(cpus), lambda pair: pair[1] - pair[0])]
+    return ",".join(f"{span[0]}-{span[-1]}" if len(span) > 1 else str(span[0]) for span in spans)
 
 
 def parse_cpus(text: str) -> list[int]:
@@ -52,7 +48,7 @@ def bytes_in(text: str, name: str) -> int:
     return int(found[1]) * 1024
 
 
-def _value_in(path: str, key: str) -> str | None:
+def value_in(path: str, key: str) -> str | None:
     found = re.search(rf'^{key}[ \t:="]*(.*?)[ \t"]*$', read_text(path), re.MULTILINE)
     return found[1] if found else None
 
@@ -94,10 +90,10 @@ class Environment:
     def __init__(self, build: Build) -> None:
         system = os.uname()
         self._about: dict[str, Any] = {
-            "cpu_model": _value_in("/proc/cpuinfo", "model name"),
+            "cpu_model": value_in("/proc/cpuinfo", "model name"),
             "cores": len(allowed_cpus()), **topology(),
             "memory_bytes": os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
-            "os": _value_in("/etc/os-release", "PRETTY_NAME"),
+            "os": value_in("/etc/os-release", "PRETTY_NAME"),
             "kernel": f"{system.sysname} {system.release} {system.machine}",
             "commit": commit_of(os.path.realpath(__file__)),
             "compiler": build.compiler, "flags": build.flags, "boost": build.boost, "allocator": build.allocator,

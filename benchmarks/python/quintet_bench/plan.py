@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 """The runs, their order and their CPUs."""
+import bisect
 import dataclasses
 import random
 from typing import Any, NamedTuple
@@ -139,12 +140,9 @@ def expected_s(s: Settings, plan: list[Run]) -> float:
 
 def fit_within(s: Settings, limit_s: float) -> None:
     """Sets the duration so that the whole plan takes about that long, but at least 100 ms and at most 10 s a run."""
-    plan = make_plan(s)
-    low, high = 0.1, 10.0
-    while high - low > 0.01:
-        s.duration_s = (low + high) / 2
-        low, high = (s.duration_s, high) if expected_s(s, plan) <= limit_s else (low, s.duration_s)
-    s.duration_s = round(low, 3)
+    plan, steps = make_plan(s), range(100, 10_001)      # milliseconds
+    fitting = bisect.bisect_right(steps, limit_s, key=lambda ms: expected_s(dataclasses.replace(s, duration_s=ms / 1e3), plan))
+    s.duration_s = steps[max(0, fitting - 1)] / 1e3
 
 
 def contenders_of(models: list[str], with_peers: bool, **more: Any) -> list[Contender]:

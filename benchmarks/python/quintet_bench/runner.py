@@ -3,7 +3,6 @@
 import contextlib
 import dataclasses
 import json
-import os
 import signal
 import tempfile
 import time
@@ -12,6 +11,7 @@ from typing import Any
 
 from .child import Child
 from .errors import RunError
+from .foreign import sample
 from .machine import allowed_cpus, cpu_text, read_text
 from .plan import Run, Settings, place
 from .results import METRICS, NAMES, PLACES, UNANSWERED, Result
@@ -100,13 +100,6 @@ def counted_server(command: list[str]) -> Iterator[tuple[Child, dict[str, Any]]]
         counters |= json.loads(read_text(file.name))
 
 
-def resident_bytes(pid: int) -> int:
-    """Of the process and its children."""
-    fields = read_text(f"/proc/{pid}/statm").split()
-    own = int(fields[1]) * os.sysconf("SC_PAGE_SIZE") if len(fields) > 1 else 0
-    return own + sum(resident_bytes(int(child)) for child in read_text(f"/proc/{pid}/task/{pid}/children").split())
-
-
 def run_load(result: Result, command: list[str], server: Child, expected_s: float, observer: Observer) -> dict[str, Any]:
     """Runs `load` against a server and takes its figures. Returns all that it has written."""
     deadline = time.monotonic() + expected_s + PATIENCE_S
@@ -140,10 +133,10 @@ def measure_load(result: Result, s: Settings, run: Run, observer: Observer | Non
         command = load_command(s, run, result, await_listening(server, result))
         if run.work.heartbeat:
             command += ["--heartbeat", server.await_line("priority on ", time.monotonic() + PATIENCE_S)]
-        idle = resident_bytes(server.pid)
+        idle_bytes = sample(server.pid)["rss"]
         run_load(result, command + ["--server-calls"] * run.counting, server, run.expected_s(s), observer or Observer())
         if run.work.connections >= ENOUGH_CONNECTIONS and not run.work.short:
-            result["bytes_per_connection"] = (result["server_rss_bytes"] - idle) / run.work.connections
+            result["bytes_per_connection"] = (result["server_rss_bytes"] - idle_bytes) / run.work.connections
 
 
 def perform(s: Settings, run: Run, measure: Measure) -> Result:

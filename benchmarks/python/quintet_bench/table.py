@@ -9,6 +9,7 @@ from .text import grouped, mebibytes, micros, percent, significant
 from .verdict import CPU, SPEED
 
 Format = Callable[[float], str]
+Ratios = Mapping[Any, Sample | None]    # by workload and label, for the columns "ratio" and "range"; None: the reference
 # A column's title, and how it shows the median, by its key. Behind "=" a command may give it another title.
 SHOWN: dict[str, tuple[str, Format]] = {
     SPEED: ("requests/s", grouped), "mb_per_s": ("MB/s", significant), CPU: ("CPU/req", micros),
@@ -67,32 +68,17 @@ def remarks(combination: Combination) -> str:
     return failure_remarks(combination) + (bound if combination.client_bound else "")
 
 
-def grid(rows: Sequence[Combination], columns: Sequence[str], texts: Callable[[Combination], dict[str, str]],
-         name: Callable[[Combination], str], title: str = "") -> list[list[str]]:
-    """The titles, and the cells of each combination. `texts` gives those that are no medians, by key."""
-    keys, titles = zip(*((key, title or (SHOWN[key][0] if key in SHOWN else key) * (not given))
-                         for key, given, title in (column.partition("=") for column in columns)))
-
-    def cells(row: Combination) -> list[str]:
-        spread = {"spread": percent(row.samples[SPEED].spread)} if SPEED in row.samples else {}
-        ready = spread | texts(row)
-        return [ready[key] if key in ready else cell(row, key) if key in SHOWN else "-" for key in keys]
-    return [[title, *titles], *([name(row), *(cells(row) if row.rounds else [""] * len(keys))] for row in rows)]
-
-
-def rows_text(rows: Sequence[Combination], cells: Sequence[Sequence[str]],
-              after: Callable[[Combination], str] = remarks) -> str:
-    """The cells of grid(), with what is to be said of a row below it."""
-    head, *lines = aligned(cells).splitlines()
-    said = (f"\n{after(row)}" if row.rounds else f"  failed: {row.error or 'no figures'}\n" for row in rows)
-    return head + "\n" + "".join(map(str.__add__, lines, said))
-
-
 def aligned(rows: Sequence[Sequence[str]], left: Container[int] = (0,)) -> str:
     """Columns of text as wide as they need, to the right except those in `left`."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     cells = [[text.ljust(widths[i]) if i in left else text.rjust(widths[i]) for i, text in enumerate(row)] for row in rows]
     return "".join(f"  {'  '.join(row).rstrip()}\n" for row in cells)
+
+
+def ratio_cells(ratio: Sample | None) -> dict[str, str]:
+    several = ratio and len(ratio.values) > 1
+    return {"ratio": f"{ratio.median:.2f}" if ratio else "1",
+            "range": f"{ratio.low:.2f} to {ratio.high:.2f}" if ratio and several else ""}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,21 +99,28 @@ class Layout:
             found.setdefault(self.group(row), []).append(row)
         return list(found.values())
 
-    def grid(self, rows: Sequence[Combination], ratios: Mapping[Any, Sample | None] | None = None) -> list[list[str]]:
-        """Of a group. `ratios`: by workload and label, for the columns "ratio" and "range"."""
-        def texts(row: Combination) -> dict[str, str]:
-            if ratios is None:
-                return self.texts(row)
-            ratio = ratios[row.workload, row.label]
-            return {"ratio": f"{ratio.median:.2f}" if ratio else "1",
-                    "range": f"{ratio.low:.2f} to {ratio.high:.2f}" if ratio and len(ratio.values) > 1 else ""}
-        return grid(rows, self.columns(rows[0]), texts, self.name, self.head)
+    def grid(self, rows: Sequence[Combination], ratios: Ratios | None = None) -> list[list[str]]:
+        """The titles, and the cells of each combination of a group."""
+        keys, titles = zip(*((key, title or (SHOWN[key][0] if key in SHOWN else key) * (not given))
+                             for key, given, title in (column.partition("=") for column in self.columns(rows[0]))))
+
+        def cells(row: Combination) -> list[str]:
+            ready = {"spread": percent(row.samples[SPEED].spread)} if SPEED in row.samples else {}
+            ready |= self.texts(row) if ratios is None else ratio_cells(ratios[row.workload, row.label])
+            return [ready[key] if key in ready else cell(row, key) if key in SHOWN else "-" for key in keys]
+        return [[self.head, *titles], *([self.name(row), *(cells(row) if row.rounds else [""] * len(keys))] for row in rows)]
 
     def text(self, summary: Sequence[Combination], told: Callable[[Sequence[Combination]], str] = lambda rows: "",
-             ratios: Mapping[Any, Sample | None] | None = None) -> str:
+             ratios: Ratios | None = None) -> str:
         """`told`: what stands below a group."""
-        return "".join(f"{self.title(rows)}\n{rows_text(rows, self.grid(rows, ratios), self.after)}{told(rows)}"
-                       for rows in self.groups(summary))
+        out = ""
+        for rows in self.groups(summary):
+            head, *lines = aligned(self.grid(rows, ratios)).splitlines()
+            out += f"{self.title(rows)}\n{head}\n"
+            for row, line in zip(rows, lines):
+                out += line + (f"\n{self.after(row)}" if row.rounds else f"  failed: {row.error or 'no figures'}\n")
+            out += told(rows)
+        return out
 
 
 def arrows(verdicts: Iterable[Mapping[str, Any]]) -> str:

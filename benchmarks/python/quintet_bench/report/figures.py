@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from ..results import METRICS, NAMES, PLACES, label_of
+from ..results import label_of
 from ..text import grouped, mebibytes, micros, percent, significant
 
 MODELS = ("thread_per_connection", "single_reactor", "reactor_pool", "loop_per_thread", "loop_per_thread_pool")
@@ -33,11 +33,9 @@ def tint_of(model: str | None) -> str:
 
 
 def complete(row: Row) -> Row:
-    """Returns the row with all keys that templates use, whatever its command wrote."""
-    out: Row = {**dict.fromkeys((*NAMES, *METRICS, *PLACES, "error", "bottleneck")), "rounds": 1, "failed_rounds": 0, **row}
-    spans = row.get("range") or {}
-    out["range"] = {key: spans.get(key) or [out[key], out[key]] for key in METRICS if out[key] is not None}
-    return out | {"label": label_of(out), "tint": tint_of(out["model"]), "spread": row.get("spread") or {}}
+    """Adds the server's name and colour. The range has only what was measured."""
+    measured = {key: span for key, span in row["range"].items() if span}
+    return row | {"label": label_of(row), "tint": tint_of(row["model"]), "range": measured}
 
 
 def tip(row: Row, key: str) -> str:
