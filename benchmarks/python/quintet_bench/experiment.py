@@ -110,8 +110,7 @@ class Experiment:
         add_measuring_options(parser, self.usual, self.quick, within=self.within)
         for name in self.programs:
             parser.option(f"--{name}", str, f"path of the example {name} (default: that of this build)", metavar="FILE")
-        parser.examples(*(f"quintet-bench {self.name} {line}".rstrip() for line in self.examples))
-        parser.notes(*self.notes)
+        parser.explain([f"quintet-bench {self.name} {line}".rstrip() for line in self.examples], self.notes)
 
     def run(self, arguments: argparse.Namespace, build: Build) -> int:
         plan, page = self.plan(arguments, build), ""

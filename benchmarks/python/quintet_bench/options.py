@@ -5,7 +5,7 @@ import contextlib
 import math
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from .errors import UsageError
@@ -38,13 +38,10 @@ class Parser(argparse.ArgumentParser):
     def flag(self, name: str, help_text: str) -> None:
         self.add_argument(name, action="store_true", help=help_text.replace("%", "%%"))
 
-    def examples(self, *lines: str) -> None:
-        """Each is a command line."""
-        self.epilog = ("Example: " if len(lines) == 1 else "Examples:\n  ") + "\n  ".join(lines) + f"\n{self.epilog}"
-
-    def notes(self, *lines: str) -> None:
-        """What a reader of the tables has to know. It stands above the examples, which come first in the code."""
-        self.epilog = "\n".join((*lines, str(self.epilog)))
+    def explain(self, examples: Sequence[str], notes: Sequence[str] = ()) -> None:
+        """Puts command lines above the statuses, and above them what a reader of the tables has to know."""
+        heading = "Example: " if len(examples) == 1 else "Examples:\n  "
+        self.epilog = "\n".join((*notes, heading + "\n  ".join(examples), STATUSES))
 
 
 def parse_duration(text: str) -> float:

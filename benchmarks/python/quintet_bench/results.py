@@ -9,7 +9,7 @@ import math
 import os
 import statistics
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from types import NoneType
 from typing import Any
 
@@ -99,18 +99,17 @@ class Sample:
         return self.low <= other.high and other.low <= self.high
 
 
-@dataclasses.dataclass
 class Combination:
     """The rounds of one workload, shape and server."""
-    first: Result                       # its names and places represent all
-    samples: dict[str, Sample]          # by metric; only measured ones
-    rounds: int                         # runs that gave figures
-    failures: int                       # runs that did not
-    error: str | None                   # of the first run that failed
 
-    def __post_init__(self) -> None:
-        self.workload, self.label = str(self.first["workload"]), label_of(self.first)
-        self.is_peer = self.first["peer"] is not None
+    def __init__(self, results: Sequence[Result]) -> None:
+        good = [result for result in results if not result["error"]]
+        self.first = results[0]         # its names and places represent all
+        self.workload, self.label, self.is_peer = str(self.first["workload"]), label_of(self.first), bool(self.first["peer"])
+        self.rounds, self.failures = len(good), len(results) - len(good)    # runs that gave figures, and that did not
+        self.error: str | None = next((result["error"] for result in results if result["error"]), None)
+        self.samples = {key: Sample(values) for key in METRICS
+                        if (values := tuple(result[key] for result in good if result[key] is not None))}
 
     def median(self, key: str) -> float | None:
         sample = self.samples.get(key)
@@ -147,13 +146,7 @@ def summarise(results: Iterable[Result]) -> list[Combination]:
     groups: dict[tuple[Any, ...], list[Result]] = {}
     for result in results:
         groups.setdefault(combination_key(result), []).append(result)
-    out = []
-    for group in groups.values():
-        good = [result for result in group if not result["error"]]
-        bad = [result for result in group if result["error"]]
-        samples = {key: Sample(values) for key in METRICS if (values := tuple(r[key] for r in good if r[key] is not None))}
-        out.append(Combination(group[0], samples, len(good), len(bad), bad[0]["error"] if bad else None))
-    return out
+    return list(map(Combination, groups.values()))
 
 
 def workload_names(combinations: Iterable[Combination]) -> list[str]:
@@ -183,21 +176,6 @@ class Document:
                              "results": [clean(result) for result in self.results]}
 
 
-def read_json(path: str) -> dict[str, Any]:
-    """Reads an object. Raises FileError."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            value = json.load(file)
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}") from error
-    except ValueError as error:
-        at = f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else str(error)
-        raise FileError(f"{path}: not JSON: {at}") from error
-    if not isinstance(value, dict):
-        raise FileError(f"{path}: not an object, so it is not a file of quintet-bench")
-    return value
-
-
 def _flaw(result: Any) -> str | None:
     """What makes a result unusable."""
     if not isinstance(result, dict):
@@ -210,8 +188,10 @@ def _flaw(result: Any) -> str | None:
     return wrong[0] if wrong else None
 
 
-def document_of(value: dict[str, Any], path: str) -> Document:
+def document_of(value: Any, path: str) -> Document:
     """The object in a --json file of a command with runs. Raises FileError."""
+    if not isinstance(value, dict):
+        raise FileError(f"{path}: not an object, so it is not a file of quintet-bench")
     if not isinstance(value.get("results"), list):
         raise FileError(f'{path}: no "results" array, so it is not a file of quintet-bench')
     for index, result in enumerate(value["results"], 1):
@@ -226,7 +206,15 @@ def document_of(value: dict[str, Any], path: str) -> Document:
 
 def read_document(path: str) -> Document:
     """Reads the --json file of a command with runs. Raises FileError."""
-    return document_of(read_json(path), path)
+    try:
+        with open(path, encoding="utf-8") as file:
+            return document_of(json.load(file), path)
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}") from error
+    except json.JSONDecodeError as error:
+        raise FileError(f"{path}: not JSON: line {error.lineno}: {error.msg}") from error
+    except UnicodeDecodeError as error:
+        raise FileError(f"{path}: not JSON: {error}") from error
 
 
 dumps = functools.partial(json.dumps, ensure_ascii=False)

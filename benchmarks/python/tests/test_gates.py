@@ -207,5 +207,5 @@ def test_every_command_prints_the_version(name: str, build: Build, capsys: pytes
 def test_help_tells_the_statuses() -> None:
     parser = Parser("quintet-bench it", "about")
     assert STATUSES in parser.format_help()
-    parser.examples("quintet-bench it")
+    parser.explain(["quintet-bench it"])
     assert parser.format_help().endswith(f"Example: quintet-bench it\n{STATUSES}\n")
