@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from .commands.compare import compose
 from .commands.sweep import curves_of
-from .report.figures import MODELS, shown
+from .plan import MODELS
 from .results import Combination, Document, summarise
-from .text import filled, grouped, significant, table
+from .text import filled, grouped, shown, significant, table
 from .verdict import CPU, SPEED
 
 TAKE_WHEN = {

@@ -17,10 +17,9 @@ from . import choosing
 from .commands import compare as compare_command
 from .commands.sweep import AXES, conclude, curves_of, has_published
 from .demands import WORDS
-from .report.figures import shown
 from .results import Document, document_of, summarise
 from .table import Layout
-from .text import filled, grouped, listed, table
+from .text import filled, grouped, listed, shown, table
 
 NONE_YET = "No machine has been recorded yet.\n"
 
@@ -66,8 +65,7 @@ COLUMNS = ("requests_per_s", "p99_us", "server_cpu_us_per_request", "syscalls_pe
 
 
 def recorded(path: pathlib.Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(lzma.decompress(path.read_bytes()))
-    return found
+    return dict(json.loads(lzma.decompress(path.read_bytes())))
 
 
 @functools.cache
@@ -84,8 +82,7 @@ def step_of(name: str) -> dict[str, Any]:
 
 def stored(step: str) -> dict[str, Any]:
     """The --json file of a step's command."""
-    document: dict[str, Any] = step_of(step)["document"]
-    return document
+    return dict(step_of(step)["document"])
 
 
 def read(step: str) -> Document:

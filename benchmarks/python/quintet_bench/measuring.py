@@ -20,8 +20,7 @@ from .child import STARTING_S
 from .progress import perform_all
 from .results import Document, Result
 from .runner import Measure, measure_load, perform
-from .report.figures import shown, words
-from .text import grouped
+from .text import grouped, shown, words
 from .verdict import FOREIGN
 
 COUNTS = ("syscalls_per_request", "futex_per_request", "accept_wakes_per_connection")

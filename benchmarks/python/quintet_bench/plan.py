@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from .build import Workload
 from .machine import allowed_cpus
 
+MODELS = ("thread_per_connection", "single_reactor", "reactor_pool", "loop_per_thread", "loop_per_thread_pool")
 BY_HAND = ("epoll", "epoll-edge", "blocking")
 COUNTERPARTS = {"single_reactor": "epoll", "thread_per_connection": "blocking"}  # of models, hand-written
 MOST_BLOCKING_CONNECTIONS = 1000  # the hand-written blocking server has a thread for each

@@ -220,16 +220,12 @@ def read_document(path: str) -> Document:
 dumps = functools.partial(json.dumps, ensure_ascii=False)
 
 
-def pretty(value: Any) -> str:
+def pretty(document: Any) -> str:
     """JSON with a line for each key, and for each member of a list of objects, so that two versions differ by lines."""
-    if isinstance(value, dict):
-        return "{\n" + ",\n".join(f"{dumps(key)}: {_lines(member)}" for key, member in value.items()) + "\n}"
-    return _lines(value)
-
-
-def _lines(value: Any) -> str:
-    objects = isinstance(value, list) and value and isinstance(value[0], dict)
-    return "[\n" + ",\n".join(map(dumps, value)) + "\n]" if objects else dumps(value)
+    def lines(value: Any) -> str:
+        objects = isinstance(value, list) and value and isinstance(value[0], dict)
+        return "[\n" + ",\n".join(map(dumps, value)) + "\n]" if objects else dumps(value)
+    return "{\n" + ",\n".join(f"{dumps(key)}: {lines(value)}" for key, value in document.items()) + "\n}"
 
 
 def write_output(path: str, text: str) -> None:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSL-1.0
 """Numbers and lists as readers want them."""
+import json
 import math
+import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 
@@ -52,3 +54,21 @@ def mebibytes(size: float) -> str:
 
 def joined(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1]))) if names else ""
+
+
+FORMATS: tuple[tuple[str, Callable[[Any], str]], ...] = (   # how to show a number, by its key
+    (r"_us(_|$)", micros), (r"(rss|memory)_bytes$", mebibytes), (r"fraction|locally$", percent), (r"^seed$", str),
+    (r"requests_per_s$|bytes_per_connection|instructions", grouped))
+UNITS = {"percent": " %", "ms": " ms", "s": " s"}           # by the last word of the key
+
+
+def shown(key: str, value: Any) -> str:
+    """A figure, or a setting, as its key asks for."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return "–" if value is None else value if isinstance(value, str) else json.dumps(value)
+    show = next((show for pattern, show in FORMATS if re.search(pattern, key)), grouped if value % 1 == 0 else significant)
+    return show(value) + ("" if key.endswith("per_s") else UNITS.get(key.rpartition("_")[2], ""))
+
+
+def words(key: str) -> str:
+    return re.sub("_us(?=_per_request$|$)", "", key).replace("_", " ")

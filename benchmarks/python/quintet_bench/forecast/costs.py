@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..report.figures import MODELS
+from ..plan import MODELS
 from ..results import number
 
 THREAD_PER_CONNECTION, SINGLE_REACTOR, REACTOR_POOL, LOOP_PER_THREAD, LOOP_PER_THREAD_POOL = MODELS

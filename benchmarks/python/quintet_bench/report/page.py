@@ -7,10 +7,12 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from ..results import pretty
+from ..plan import MODELS
+from ..results import label_of, pretty
 from ..table import SHOWN
-from .figures import MODELS, complete, shown, tint_of, tip, words
+from ..text import shown, words
 
+Row = dict[str, Any]                    # a member of "summary"
 FOLDER = pathlib.Path(__file__).parent / "templates"
 TEMPLATES = jinja2.Environment(loader=jinja2.FileSystemLoader(FOLDER), autoescape=True, trim_blocks=True, lstrip_blocks=True,
                                undefined=jinja2.StrictUndefined)
@@ -24,6 +26,23 @@ def plain(text: object) -> str:
 def rich(text: object) -> Markup:
     """The same, escaped; names of models and the like stand out as code."""
     return Markup(re.sub(r"\b[a-z]+(?:_[a-z]+)+\b", r"<code>\g<0></code>", str(escape(plain(text)))))
+
+
+def tint_of(model: str | None) -> str:
+    """The class that has the model's colour."""
+    return f"m{MODELS.index(model) + 1}" if model in MODELS else "peer"
+
+
+def complete(row: Row) -> Row:
+    """Adds the server's name and colour. The range has only what was measured."""
+    measured = {key: span for key, span in row["range"].items() if span}
+    return row | {"label": label_of(row), "tint": tint_of(row["model"]), "range": measured}
+
+
+def tip(row: Row, key: str) -> str:
+    """What a mark shows when the pointer is on it."""
+    rounds = f"{row['rounds']} rounds: {' to '.join(shown(key, value) for value in row['range'][key])}"
+    return f"{shown(key, row[key])}; {rounds if row['rounds'] > 1 else 'one round'}"
 
 
 TEMPLATES.filters |= {"plain": plain, "rich": rich, "words": words,
