@@ -93,28 +93,26 @@ class Layout:
     after: Callable[[Combination], str] = remarks
     head: str = ""                      # of the names
 
-    def groups(self, summary: Sequence[Combination]) -> list[list[Combination]]:
-        found: dict[Any, list[Combination]] = {}
-        for row in sorted(summary, key=self.order):
-            found.setdefault(self.group(row), []).append(row)
-        return list(found.values())
-
     def grid(self, rows: Sequence[Combination], ratios: Ratios | None = None) -> list[list[str]]:
         """The titles, and the cells of each combination of a group."""
-        keys, titles = zip(*((key, title or (SHOWN[key][0] if key in SHOWN else key) * (not given))
-                             for key, given, title in (column.partition("=") for column in self.columns(rows[0]))))
+        keys, titles = [], [self.head]
+        for key, renamed, title in (column.partition("=") for column in self.columns(rows[0])):
+            keys.append(key)
+            titles.append(title if renamed else SHOWN[key][0] if key in SHOWN else key)
 
         def cells(row: Combination) -> list[str]:
             ready = {"spread": percent(row.samples[SPEED].spread)} if SPEED in row.samples else {}
             ready |= self.texts(row) if ratios is None else ratio_cells(ratios[row.workload, row.label])
             return [ready[key] if key in ready else cell(row, key) if key in SHOWN else "-" for key in keys]
-        return [[self.head, *titles], *([self.name(row), *(cells(row) if row.rounds else [""] * len(keys))] for row in rows)]
+        return [titles, *([self.name(row), *(cells(row) if row.rounds else [""] * len(keys))] for row in rows)]
 
     def text(self, summary: Sequence[Combination], told: Callable[[Sequence[Combination]], str] = lambda rows: "",
              ratios: Ratios | None = None) -> str:
         """`told`: what stands below a group."""
-        out = ""
-        for rows in self.groups(summary):
+        out, groups = "", dict[Any, list[Combination]]()
+        for row in sorted(summary, key=self.order):
+            groups.setdefault(self.group(row), []).append(row)
+        for rows in groups.values():
             head, *lines = aligned(self.grid(rows, ratios)).splitlines()
             out += f"{self.title(rows)}\n{head}\n"
             for row, line in zip(rows, lines):
