@@ -134,8 +134,8 @@ class Server(Simulator):
         return [sum(t.used for t in threads) for threads in (self.loops, self.workers, self.clients)]
 
 
-def simulate(costs: MachineCosts, s: Scenario) -> Figures:
-    server, warm_up = Server(costs, s), max(500, 3 * s.connections)
+def simulate(costs: MachineCosts, s: Scenario, kind: type[Server] = Server) -> Figures:
+    server, warm_up = kind(costs, s), max(500, 3 * s.connections)
     begun, used = server.advance(warm_up), server.used()
     server.latencies.clear()
     passed = server.advance(server.done + s.requests) - begun
