@@ -8,7 +8,7 @@ from conftest import made_up, run_command
 from quintet_bench.build import Build
 from quintet_bench.commands import scaling
 from quintet_bench.errors import UsageError
-from quintet_bench.results import Result, summarise
+from quintet_bench.results import Document, Result, summarise
 
 
 def runs(workload: str, speeds: dict[int, tuple[float, float]], **more: Any) -> list[Result]:
@@ -28,7 +28,8 @@ def test_efficiency(apart: bool, client: float, speeds: tuple[float, float], sai
     results = runs("short", {1: (100, 100), 2: speeds}, client_cpu_fraction=client, server_busy_fraction=0.5)
     (found,) = scaling.efficiencies(results, apart)
     assert said in found["sentence"] and (found["server"], found["from"], found["to"]) == ("http_hello", 1, 2)
-    text = scaling.table(summarise(results), {"efficiency": [found], "published": scaling.seastar(), "noise": "quiet"})
+    document = Document("scaling", "", {}, {"client_apart": apart}, results)
+    text = scaling.table(summarise(results), document.figures() | scaling.compose(document))
     for part in (found["sentence"], "http_hello, 2 loop(s)", "98 % with 8", "67 % with 32", "47,600 requests/s"):
         assert part in text
 

@@ -7,11 +7,11 @@ import itertools
 import os
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..build import Build
 from ..child import probe
-from ..demands import Verdict, at_least, demand
+from ..demands import at_least, demand
 from ..experiment import Experiment, Probes
 from ..machine import allowed_cpus, parse_cpus, read_text
 from ..options import Parser
@@ -26,12 +26,6 @@ MOST_PAIRS = 16
 NOT_KNOWN = ["whether two CPUs of a virtual machine are two cores, or two threads of one",
              "which part of a load is address translation, if the kernel gave no huge pages",
              "who else uses a cache that the CPU shares with others: less of it may be free than the kernel says"]
-
-
-class Latency(NamedTuple):
-    name: str                           # "L1", "CPU 0 to CPU 1"
-    bytes: int | None                   # of the working set; None: a cache line goes to and fro
-    probe: list[str]                    # kind and options
 
 
 def read_caches(cpu: int, root: str = "/sys/devices/system/cpu") -> list[tuple[int, int]]:
@@ -66,38 +60,27 @@ def size_text(size: int | None) -> str:
     return "one line" if not size else f"{grouped(size / 1024)} KiB" if size < 1 << 20 else mebibytes(size)
 
 
-def figures(results: Sequence[Result]) -> list[dict[str, Any]]:
-    """As the JSON file has them: all rounds of a name together."""
-    names = dict.fromkeys((r["name"], r["bytes"]) for r in results)
-    samples = [(name, size, Sample(tuple(r["ns"] for r in results if r["name"] == name))) for name, size in names]
-    return [{"what": "load" if size else "pass", "name": name, "bytes": size, "median_ns": number(s.median),
-             "min_ns": number(s.low), "max_ns": number(s.high), "rounds": list(map(number, s.values))}
-            for name, size, s in samples]
-
-
-def order(results: list[dict[str, Any]]) -> list[Verdict]:
-    """A load from each level takes longer than one from the level below it."""
-    loads = [r for r in results if r["what"] == "load"]
-    ratios = [(below["name"], above["name"], Sample(tuple(a / b for a, b in zip(above["rounds"], below["rounds"]))))
-              for below, above in itertools.pairwise(loads)]
-    return [demand(f"{above}: {ratio.median:.2f} times as long as {below}", ratio, at_least(1), metric="ns", name=above,
-                   reference=below) for below, above, ratio in ratios]
-
-
 def compose(document: Document) -> dict[str, Any]:
-    found = figures(document.results)
-    return {"results": found, "verdicts": order(found)}
-
-
-def grid(results: Sequence[Result]) -> list[list[str]]:
-    rows = ([r["name"], size_text(r["bytes"]), f"{r['median_ns']:.2f} ns", f"{r['min_ns']:.2f} to {r['max_ns']:.2f}"]
-            for r in results)
-    return [["", "working set", "median", "rounds from"], *rows]
+    """All rounds of a name together. A load from each level takes longer than one from the level below it."""
+    sizes = {r["name"]: r["bytes"] for r in document.results}
+    samples = {name: Sample(tuple(r["ns"] for r in document.results if r["name"] == name)) for name in sizes}
+    found = [{"what": "load" if sizes[name] else "pass", "name": name, "bytes": sizes[name], "median_ns": number(s.median),
+              "min_ns": number(s.low), "max_ns": number(s.high), "rounds": list(map(number, s.values))}
+             for name, s in samples.items()]
+    verdicts = []
+    for below, above in itertools.pairwise(name for name, size in sizes.items() if size):
+        ratio = Sample(tuple(a / b for a, b in zip(samples[above].values, samples[below].values)))
+        verdicts.append(demand(f"{above}: {ratio.median:.2f} times as long as {below}", ratio, at_least(1), metric="ns",
+                               name=above, reference=below))
+    return {"results": found, "verdicts": verdicts}
 
 
 def table(_: Sequence[Result], document: dict[str, Any]) -> str:
     results = document["results"]
-    out = "a load that waits for the previous one, and one line's way from a CPU to another\n" + aligned(grid(results))
+    rows = [[r["name"], size_text(r["bytes"]), f"{r['median_ns']:.2f} ns", f"{r['min_ns']:.2f} to {r['max_ns']:.2f}"]
+            for r in results]
+    out = ("a load that waits for the previous one, and one line's way from a CPU to another\n" +
+           aligned([["", "working set", "median", "rounds from"], *rows]))
     loads = [r for r in results if r["what"] == "load"]
     if len(loads) > 1 and loads[-2]["median_ns"] >= 0.7 * loads[-1]["median_ns"]:
         out += (f"  {loads[-2]['name']} is hardly faster than {loads[-1]['name']}: others use it at the same time, or it is "
@@ -116,14 +99,17 @@ def plan(arguments: argparse.Namespace, build: Build) -> Probes:
     sets, unknown = working_sets(caches, os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4)
     unknown += [] if caches else ["L1, L2, L3: the kernel does not list them"]
     unknown += [] if others else ["how long a cache line takes from one CPU to another: there is one CPU"]
-    latencies = [Latency(name, size, ["memory", "--cpus", str(first), "--bytes", str(size)]) for name, size in sets.items()]
-    latencies += [Latency(f"CPU {first} to CPU {other}", None, ["ping-pong", "--cpus", f"{first},{other}"])
-                  for other in others[:MOST_PAIRS]]
+    # What is measured, by name: bytes of the working set, or None where a cache line goes to and fro, and the probe of it.
+    latencies: dict[str, tuple[int | None, list[str]]] = {
+        name: (size, ["memory", "--cpus", str(first), "--bytes", str(size)]) for name, size in sets.items()}
+    latencies |= {f"CPU {first} to CPU {other}": (None, ["ping-pong", "--cpus", f"{first},{other}"])
+                  for other in others[:MOST_PAIRS]}
 
-    def measure(s: Settings, one: Latency) -> Result:
-        found = probe(s.program, one.probe, s.duration_s)
-        return {"name": one.name, "bytes": one.bytes, "ns": found["ns_per_load" if one.bytes else "ns_one_way"]}
-    return Probes(lambda s: [(one.name, functools.partial(measure, s, one)) for one in latencies],
+    def measure(s: Settings, name: str) -> Result:
+        size, probed = latencies[name]
+        found = probe(s.program, probed, s.duration_s)
+        return {"name": name, "bytes": size, "ns": found["ns_per_load" if size else "ns_one_way"]}
+    return Probes(lambda s: [(name, functools.partial(measure, s, name)) for name in latencies],
                   lambda r: f"{r['ns']:.2f} ns", more={"not_known": unknown + NOT_KNOWN})
 
 

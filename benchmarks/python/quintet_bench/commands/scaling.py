@@ -19,18 +19,14 @@ from ..results import Combination, Document, Result, Sample, summarise
 from ..runner import Measure, Observer, load_command, measure_load, run_load
 from ..statistics import paired
 from ..table import Layout, arrows, published
-from ..text import joined, percent
+from ..text import percent
 from ..verdict import CPU, SPEED
 from ..web import serving_hello
 
 ABOUT = "Measures how efficient more loops are: echo, http_hello and kv"
 CLAIMS = "5.11"
-SERVERS = {"echo": "echo", "http_hello": "short", "kv": PING.name}      # and their workloads
+SERVERS = {"echo": "echo", "short": "http_hello", PING.name: "kv"}     # by their workloads
 COLUMNS = (SPEED, "spread", CPU, "p50_us", "p99_us")
-
-
-def server_of(row: Result) -> str:
-    return next(server for server, workload in SERVERS.items() if workload == row["workload"])
 
 
 def measure_on_cpus(others: dict[str, Measure], result: Result, s: Settings, run: Run) -> None:
@@ -60,25 +56,20 @@ def efficiencies(results: Sequence[Result], apart: bool) -> list[Verdict]:
             how = ("requests/s" if metric == SPEED else "CPU for a request, since the client "
                    + ("was the bottleneck" if apart else "has no CPUs of its own"))
             rounds = f" (rounds from {percent(share.low)} to {percent(share.high)})" if len(share.values) > 1 else ""
-            server = server_of({"workload": workload})
+            server = SERVERS[workload]
             out.append(demand(f"{server}, from {few} to {many} loops: efficiency {percent(share.median)}{rounds}, by {how}",
                               share, at_least(1, "linear, at least 100 %"), metric=metric, server=server)
                        | {"from": few, "to": many})
     return out
 
 
-def seastar() -> list[str]:
-    about, speeds = PUBLISHED["shards"], {int(n): v for n, v in PUBLISHED["shards"]["separate_by_cores"].items()}
-    first = min(speeds)
-    shares = [f"{percent(v / speeds[first] * first / n)} with {n}" for n, v in speeds.items() if n > first]
-    return [about["published"], f"so its efficiency, from {first} cores, is {joined(shares)}", about["two_cpus"]]
-
-
 def compose(document: Document) -> dict[str, Any]:
-    return {"efficiency": efficiencies(document.results, document.settings["client_apart"]), "published": seastar()}
+    seastar = PUBLISHED["shards"]
+    return {"efficiency": efficiencies(document.results, document.settings["client_apart"]),
+            "published": [seastar["published"], seastar["efficiency"], seastar["two_cpus"]]}
 
 
-LAYOUT = Layout(lambda row: COLUMNS, lambda row: f"{server_of(row.first)}, {row.first['loops']} loop(s)")
+LAYOUT = Layout(lambda row: COLUMNS, lambda row: f"{SERVERS[row.workload]}, {row.first['loops']} loop(s)")
 
 
 def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
@@ -86,8 +77,8 @@ def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
 
 
 def options(parser: Parser, build: Build) -> None:
-    parser.option("--servers", list_of(one_of(*SERVERS)), f"comma-separated: {', '.join(SERVERS)} (default: all)",
-                  default=list(SERVERS))
+    parser.option("--servers", list_of(one_of(*SERVERS.values())),
+                  f"comma-separated: {', '.join(SERVERS.values())} (default: all)", default=list(SERVERS.values()))
     parser.option("--loops", list_of(number_in(1, 1024)), "comma-separated numbers of event loops (default: 1,2)",
                   dest="loop_counts", default=[1, 2])
 
@@ -100,8 +91,8 @@ def plan(arguments: argparse.Namespace, build: Build) -> Plan:
         others["short"] = functools.partial(measure_hello, example_program(build, "http_hello", arguments.http_hello))
     if "kv" in arguments.servers:
         others[PING.name] = measure_redis_load(RedisPrograms.find(build, arguments.kv, with_server=False))
-    works = [(PING if name == "kv" else build.workload(SERVERS[name])).but(threads=loops)
-             for name in arguments.servers for loops in arguments.loop_counts]
+    workloads = {server: PING if server == "kv" else build.workload(name) for name, server in SERVERS.items()}
+    works = [workloads[server].but(threads=loops) for server in arguments.servers for loops in arguments.loop_counts]
     apart = cpus >= 2 * most            # then the client has half of the CPUs
     return Plan({"workloads": works, "shared_cpus": not apart, "counters": False,
                  "contenders": [Contender(model=arguments.model)]}, functools.partial(measure_on_cpus, others),

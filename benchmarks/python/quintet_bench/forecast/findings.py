@@ -170,13 +170,14 @@ def conclude(document: Document, costs: MachineCosts, runs: list[Row], *question
     nothing is simulated."""
     f: dict[str, Any] = {"forecast": [], "shapes": [], "verdicts": []}
     try:
-        for model in () if document.interrupted else MODELS:    # reactor_pool uses the resume cost of single_reactor
-            fit(costs, model, runs)
-        for run in () if document.interrupted else runs:
-            run["simulated"] = simulate(costs, scenario_of(run)) if run["model"] in costs.models else None
-        f["verdicts"] = honest([compared(run) for run in runs if not is_fitted(run)])
-        if not document.interrupted and status_of(f["verdicts"]) != NOT_MET:
-            look_ahead(f, costs, *question)
+        if not document.interrupted:
+            for model in MODELS:        # reactor_pool uses the resume cost of single_reactor
+                fit(costs, model, runs)
+            for run in runs:
+                run["simulated"] = simulate(costs, scenario_of(run)) if run["model"] in costs.models else None
+            f["verdicts"] = honest([compared(run) for run in runs if not is_fitted(run)])
+            if status_of(f["verdicts"]) != NOT_MET:
+                look_ahead(f, costs, *question)
     except KeyboardInterrupt:
         document.interrupted = True
     document.settings["interrupted"] = document.interrupted
@@ -194,12 +195,12 @@ def listed(rows: list[Row], columns: Columns, left: Sequence[int] = (0,)) -> str
 
 
 def crossed(head: str, cells: Iterable[tuple[str, str, str]]) -> str:
-    """A table of cells, which are row, column and text."""
+    """A table of cells, which are row, column and text. `head`: of the rows' names."""
     rows: dict[str, dict[str, str]] = {}
     for row, column, text in cells:
-        rows.setdefault(row, {})[column] = text
+        rows.setdefault(row, {head: row})[column] = text
     heads = list(dict.fromkeys(itertools.chain(*rows.values())))
-    return aligned([[head, *heads], *([row, *(texts.get(column, "-") for column in heads)] for row, texts in rows.items())])
+    return aligned([heads, *([texts.get(column, "-") for column in heads] for texts in rows.values())])
 
 
 def _costs_text(costs: list[Row]) -> str:
