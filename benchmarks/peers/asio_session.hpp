@@ -37,4 +37,16 @@ class asio_session : public std::enable_shared_from_this<asio_session> {
   std::unique_ptr<char[]> data_ = std::make_unique_for_overwrite<char[]>(peer_buffer_bytes);
 };
 
+/// Starts a session for each connection, until the acceptor's io_context stops.
+inline void accept_sessions(boost::asio::ip::tcp::acceptor& acceptor) {
+  acceptor.async_accept([&acceptor](boost::system::error_code ec, boost::asio::ip::tcp::socket socket) {
+    boost::system::error_code ignored;
+    if (!ec) {
+      socket.set_option(boost::asio::ip::tcp::no_delay(true), ignored);
+      std::make_shared<asio_session>(std::move(socket))->read();
+    }
+    accept_sessions(acceptor);
+  });
+}
+
 }  // namespace quintet::bench

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // epoll_edge_echo.cpp: a hand-written echo server on edge-triggered epoll. Each descriptor is registered once and read
 // until it is empty.
-#include "peers/listen.hpp"
+#include "peers/epoll_server.hpp"
 #include "peers/makers.hpp"
 
-#include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
-#include <vector>
 
 namespace quintet::bench {
 namespace {
@@ -18,47 +16,15 @@ class epoll_edge_echo final : public listening_peer {
  public:
   epoll_edge_echo(const std::string& address, std::uint16_t port)
       : listening_peer(address, port),
-        epoll_(::epoll_create1(EPOLL_CLOEXEC)),
-        buffer_(std::make_unique_for_overwrite<char[]>(peer_buffer_bytes)) {
-    watch(listening().get(), EPOLLIN);
-    watch(stop_fd(), EPOLLIN);
-  }
+        server_(listening(), EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET),
+        buffer_(std::make_unique_for_overwrite<char[]>(peer_buffer_bytes)) {}
 
   void run() override {
-    std::array<epoll_event, 512> events;
-    for (;;) {
-      const int n = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), -1);
-      for (int i = 0; i < n; ++i) {
-        const epoll_event& e = events[static_cast<std::size_t>(i)];
-        if (e.data.fd == stop_fd()) return;
-        e.data.fd == listening().get() ? accept_all() : serve(clients_[static_cast<std::size_t>(e.data.fd)], e.events);
-      }
-    }
+    server_.run(stop_fd(), [this](epoll_client& c, std::uint32_t events) { serve(c, events); });
   }
 
  private:
-  struct client {
-    unique_fd fd;
-    std::string unsent;
-  };
-
-  void watch(int fd, std::uint32_t mask) const {
-    epoll_event e{};
-    e.events = mask;
-    e.data.fd = fd;
-    ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &e);
-  }
-
-  void accept_all() {
-    while (unique_fd fd = accept_from(listening(), false)) {
-      const auto at = static_cast<std::size_t>(fd.get());
-      if (clients_.size() <= at) clients_.resize(at + 1);
-      watch(fd.get(), EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET);
-      clients_[at].fd = std::move(fd);
-    }
-  }
-
-  void serve(client& c, std::uint32_t happened) {
+  void serve(epoll_client& c, std::uint32_t happened) const {
     if (!c.fd || (!c.unsent.empty() && !send(c, std::exchange(c.unsent, {})))) return;
     for (;;) {
       const ssize_t got = ::recv(c.fd.get(), buffer_.get(), peer_buffer_bytes, 0);
@@ -71,7 +37,7 @@ class epoll_edge_echo final : public listening_peer {
   }
 
   /// Returns false if the connection is lost, or if bytes are left over for the edge that signals room.
-  bool send(client& c, std::string_view data) const {
+  static bool send(epoll_client& c, std::string_view data) {
     const ssize_t sent = ::send(c.fd.get(), data.data(), data.size(), MSG_NOSIGNAL);
     if (sent == static_cast<ssize_t>(data.size())) return true;
     if (sent < 0 && errno != EAGAIN)
@@ -81,8 +47,7 @@ class epoll_edge_echo final : public listening_peer {
     return false;
   }
 
-  unique_fd epoll_;
-  std::vector<client> clients_;  ///< by descriptor
+  epoll_server<epoll_client> server_;
   std::unique_ptr<char[]> buffer_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // libev_echo.cpp: an echo server on libev: a watcher for each connection, recv and send in its callback.
-#include "peers/listen.hpp"
+#include "listen.hpp"
 #include "peers/makers.hpp"
 
 #include <ev.h>
@@ -40,7 +40,7 @@ class libev_echo final : public listening_peer {
 
   static void on_connection(struct ev_loop* loop, ev_io*, int) {
     libev_echo& self = of(loop);
-    while (unique_fd fd = accept_from(self.listening(), false)) {
+    while (unique_fd fd = accept_from(self.listening())) {
       const auto at = static_cast<std::size_t>(fd.get());
       if (self.clients_.size() <= at) self.clients_.resize(at + 1);
       self.clients_[at] = std::make_unique<client>();

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
-// makers.hpp: factories of peers, so that other libraries' headers are included only in one source file each.
+// makers.hpp: factories of peers, so that other libraries' headers are included only in one source file each. For a
+// library that is missing, QUINTET_PEER_<NAME> is nullptr instead of the factory's name.
 #pragma once
 
 #include "peers/peer_server.hpp"
 
 namespace quintet::bench {
 
+std::unique_ptr<peer_server> make_epoll_echo(const std::string& address, std::uint16_t port);
 std::unique_ptr<peer_server> make_epoll_edge_echo(const std::string& address, std::uint16_t port);
+std::unique_ptr<peer_server> make_blocking_echo(const std::string& address, std::uint16_t port);
 std::unique_ptr<peer_server> make_asio_echo(const std::string& address, std::uint16_t port);
 std::unique_ptr<peer_server> make_asio_coroutine_echo(const std::string& address, std::uint16_t port);
 std::unique_ptr<peer_server> make_asio_shared_echo(const std::string& address, std::uint16_t port, unsigned threads);

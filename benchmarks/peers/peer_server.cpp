@@ -2,10 +2,8 @@
 // peer_server.cpp: the table of peers.
 #include "peers/peer_server.hpp"
 
+#include "listen.hpp"
 #include "options.hpp"
-#include "peers/blocking_echo.hpp"
-#include "peers/epoll_echo.hpp"
-#include "peers/listen.hpp"
 #include "peers/makers.hpp"
 
 #include <sys/eventfd.h>
@@ -15,50 +13,19 @@
 #include <array>
 #include <filesystem>
 
-#ifndef QUINTET_PEER_LIBEVENT
-#define QUINTET_PEER_LIBEVENT 0
-#endif
-#ifndef QUINTET_PEER_LIBUV
-#define QUINTET_PEER_LIBUV 0
-#endif
-#ifndef QUINTET_PEER_LIBEV
-#define QUINTET_PEER_LIBEV 0
-#endif
-
 namespace quintet::bench {
 namespace {
 
-template <class Echo>
-std::unique_ptr<peer_server> make(const std::string& address, std::uint16_t port) {
-  return std::make_unique<Echo>(address, port);
-}
-
-#if QUINTET_PEER_LIBEVENT
-constexpr auto* libevent_maker = &make_libevent_echo;
-#else
-constexpr decltype(peer_kind::make) libevent_maker = nullptr;
-#endif
-#if QUINTET_PEER_LIBUV
-constexpr auto* libuv_maker = &make_libuv_echo;
-#else
-constexpr decltype(peer_kind::make) libuv_maker = nullptr;
-#endif
-#if QUINTET_PEER_LIBEV
-constexpr auto* libev_maker = &make_libev_echo;
-#else
-constexpr decltype(peer_kind::make) libev_maker = nullptr;
-#endif
-
 constexpr std::array peers{
-    peer_kind{"epoll", "", &make<epoll_echo>},
+    peer_kind{"epoll", "", &make_epoll_echo},
     peer_kind{"epoll-edge", "", &make_epoll_edge_echo},
-    peer_kind{"blocking", "", &make<blocking_echo>},
+    peer_kind{"blocking", "", &make_blocking_echo},
     peer_kind{"asio", "", &make_asio_echo},
     peer_kind{"asio-coroutines", "", &make_asio_coroutine_echo},
     peer_kind{asio_uring_program, "liburing-dev", &make_asio_uring_echo, nullptr, asio_uring_program},
-    peer_kind{"libevent", "libevent-dev", libevent_maker},
-    peer_kind{"libuv", "libuv1-dev", libuv_maker},
-    peer_kind{"libev", "libev-dev", libev_maker},
+    peer_kind{"libevent", "libevent-dev", QUINTET_PEER_LIBEVENT},
+    peer_kind{"libuv", "libuv1-dev", QUINTET_PEER_LIBUV},
+    peer_kind{"libev", "libev-dev", QUINTET_PEER_LIBEV},
     peer_kind{"asio-shared", "", nullptr, &make_asio_shared_echo},
     peer_kind{"asio-separate", "", nullptr, &make_asio_separate_echo},
     peer_kind{tokio_program, "cargo and configure with -DQUINTET_TOKIO_PEER=ON", nullptr, &make_tokio_echo,
@@ -68,7 +35,7 @@ constexpr std::array peers{
 }  // namespace
 
 listening_peer::listening_peer(const std::string& address, std::uint16_t port)
-    : listening_(listen_on(address, port, false)), stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+    : listening_(listen_on(address, port)), stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 void listening_peer::stop() noexcept {
   const std::uint64_t one = 1;

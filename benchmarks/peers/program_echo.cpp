@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // program_echo.cpp: an echo server that is a program beside this one, and takes its place in the process.
-#include "peers/listen.hpp"
+#include "listen.hpp"
 #include "peers/makers.hpp"
 
 #include <unistd.h>
@@ -17,9 +17,7 @@ namespace {
 class program_echo final : public peer_server {
  public:
   program_echo(std::string_view program, const std::string& address, std::uint16_t port, unsigned threads)
-      : program_(path_beside(program)),
-        listening_(listen_on(address, port, false)),
-        threads_(std::to_string(threads)) {}
+      : program_(path_beside(program)), listening_(listen_on(address, port)), threads_(std::to_string(threads)) {}
 
   void run() override {
     if (::dup2(listening_.get(), STDIN_FILENO) == STDIN_FILENO)

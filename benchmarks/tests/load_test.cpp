@@ -4,8 +4,6 @@
 // ctest: RUN_SERIAL
 #include "load/report.hpp"
 #include "load/run.hpp"
-#include "peers/blocking_echo.hpp"
-#include "peers/epoll_echo.hpp"
 #include "run_until_answered.hpp"
 #include "running_echo.hpp"
 
@@ -46,21 +44,21 @@ void expect_success(const load_settings& s) {
 BOOST_AUTO_TEST_SUITE(load_against_the_references)
 
 BOOST_AUTO_TEST_CASE(the_epoll_server_fails_nothing) {
-  const running_echo<epoll_echo> server;
+  const running_echo server("epoll");
   for (const char* workload : {"echo", "latency", "large", "pipeline", "short"}) {
     BOOST_TEST_CONTEXT(workload) expect_success(brief(server.port(), workload));
   }
 }
 
 BOOST_AUTO_TEST_CASE(the_blocking_server_fails_nothing) {
-  const running_echo<blocking_echo> server;
+  const running_echo server("blocking");
   for (const char* workload : {"echo", "large", "pipeline", "short"}) {
     BOOST_TEST_CONTEXT(workload) expect_success(brief(server.port(), workload));
   }
 }
 
 BOOST_AUTO_TEST_CASE(the_blocking_client_fails_nothing) {
-  const running_echo<epoll_echo> server;
+  const running_echo server("epoll");
   for (const char* workload : {"echo", "large", "pipeline", "short"}) {
     auto s = brief(server.port(), workload);
     s.client = client_kind::blocking;
@@ -70,7 +68,7 @@ BOOST_AUTO_TEST_CASE(the_blocking_client_fails_nothing) {
 }
 
 BOOST_AUTO_TEST_CASE(odd_sizes_depths_and_threads) {
-  const running_echo<epoll_echo> server;
+  const running_echo server("epoll");
   auto s = brief(server.port());
   s.work.connections = 7;
   s.work.message_bytes = 300'001;  // larger than any buffer on the way
@@ -83,14 +81,14 @@ BOOST_AUTO_TEST_CASE(odd_sizes_depths_and_threads) {
 }
 
 BOOST_AUTO_TEST_CASE(short_connections_closed_by_reset) {
-  const running_echo<epoll_echo> server;
+  const running_echo server("epoll");
   auto s = brief(server.port(), "short");
   s.close_by_reset = true;
   expect_success(s);
 }
 
 BOOST_AUTO_TEST_CASE(a_schedule_is_kept) {
-  const running_echo<epoll_echo> server;
+  const running_echo server("epoll");
   for (const char* workload : {"echo", "short"}) {
     for (const auto client : {client_kind::epoll, client_kind::blocking}) {
       auto s = brief(server.port(), workload);
@@ -108,7 +106,7 @@ BOOST_AUTO_TEST_CASE(a_schedule_is_kept) {
 }
 
 BOOST_AUTO_TEST_CASE(a_rate_beyond_the_server_is_said_and_what_was_answered_counts) {
-  const running_echo<epoll_echo> server;
+  const running_echo server("epoll");
   auto s = brief(server.port());
   s.rate = 50'000'000;
   const load_result r = run_until_answered(s);
@@ -119,7 +117,7 @@ BOOST_AUTO_TEST_CASE(a_rate_beyond_the_server_is_said_and_what_was_answered_coun
 }
 
 BOOST_AUTO_TEST_CASE(heartbeats_come_every_10_ms) {
-  const running_echo<epoll_echo> server;
+  const running_echo server("epoll");
   auto s = brief(server.port());
   s.heartbeat = s.target;
   s.duration = 500ms;
@@ -163,7 +161,7 @@ BOOST_AUTO_TEST_CASE(the_bottleneck_has_a_name) {
 }
 
 BOOST_AUTO_TEST_CASE(the_server_and_lo_are_looked_at) {
-  const running_echo<epoll_echo> server;
+  const running_echo server("epoll");
   auto s = brief(server.port());
   s.server = ::getpid();  // client and server are one process here
   const load_result r = run_load(s);
@@ -186,7 +184,7 @@ BOOST_AUTO_TEST_CASE(the_server_and_lo_are_looked_at) {
 }
 
 BOOST_AUTO_TEST_CASE(an_early_end_keeps_what_was_measured) {
-  const running_echo<epoll_echo> server;
+  const running_echo server("epoll");
   auto s = brief(server.port());
   s.duration = 60s;
   const unique_fd stop(::eventfd(0, 0));

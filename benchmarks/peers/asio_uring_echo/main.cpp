@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // asio-uring: an echo server on Boost.Asio over io_uring, on one thread. A program of its own, because all sources of a
-// program must agree on Asio's back end. Its standard input is a listening socket; a signal ends it. `quintet-bench
-// serve
-// --peer asio-uring` starts it.
+// program must agree on Asio's back end. Its standard input is a listening socket; a signal ends it.
+// `quintet-bench serve --peer asio-uring` starts it.
 #include "peers/asio_session.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -11,7 +10,6 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
-#include <functional>
 
 using boost::asio::ip::tcp;
 
@@ -20,17 +18,7 @@ int main() try {
   tcp::acceptor acceptor(context, tcp::v4(), 0);
   boost::asio::signal_set signals(context, SIGINT, SIGTERM);
   signals.async_wait([&](boost::system::error_code, int) { context.stop(); });
-  std::function<void()> accept = [&] {
-    acceptor.async_accept([&](boost::system::error_code ec, tcp::socket socket) {
-      boost::system::error_code ignored;
-      if (!ec) {
-        socket.set_option(tcp::no_delay(true), ignored);
-        std::make_shared<quintet::bench::asio_session>(std::move(socket))->read();
-      }
-      accept();
-    });
-  };
-  accept();
+  quintet::bench::accept_sessions(acceptor);
   context.run();
 } catch (const std::exception& e) {
   std::fprintf(stderr, "asio-uring: %s\n", e.what());

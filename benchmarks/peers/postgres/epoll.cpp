@@ -1,78 +1,45 @@
 // SPDX-License-Identifier: BSL-1.0
 // epoll.cpp: epoll-postgres, a hand-written server on one thread: a receive, what is complete, one send. Its argument
 // is a port; a signal ends it.
-#include "peers/listen.hpp"
+#include "listen.hpp"
+#include "peers/epoll_server.hpp"
 #include "peers/postgres/protocol.hpp"
 
-#include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <memory>
-#include <vector>
 
 namespace quintet::bench {
 namespace {
 
 constexpr std::size_t buffer_bytes = 64 * 1024;
 
-struct client {
-  unique_fd fd;
+struct client : epoll_client {
   postgres_session session;
-  std::string unserved, unsent;
+  std::string unserved;
 };
 
 class server {
  public:
-  explicit server(std::uint16_t port)
-      : listening_(listen_on("127.0.0.1", port, false)), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
-    watch(EPOLL_CTL_ADD, listening_.get(), EPOLLIN);
+  explicit server(std::uint16_t port) : listening_(listen_on("127.0.0.1", port)) {
     std::printf("listening on 127.0.0.1:%d\n", local_port(listening_));
     std::fflush(stdout);
   }
 
-  [[noreturn]] void run() {
-    std::array<epoll_event, 512> events;
-    for (;;) {
-      const int n = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), -1);
-      for (int i = 0; i < n; ++i) {
-        const int fd = events[static_cast<std::size_t>(i)].data.fd;
-        if (fd == listening_.get())
-          accept_all();
-        else
-          handle(clients_[static_cast<std::size_t>(fd)]);
-      }
-    }
+  void run() {
+    epoll_.run(-1, [this](client& c, std::uint32_t /*events*/) {
+      const bool alive = c.unsent.empty() ? receive(c) : epoll_.send_rest(c);
+      if (!alive) c = {};
+    });
   }
 
  private:
-  void watch(int operation, int fd, std::uint32_t mask) const {
-    epoll_event e{};
-    e.events = mask;
-    e.data.fd = fd;
-    ::epoll_ctl(epoll_.get(), operation, fd, &e);
-  }
-
-  void accept_all() {
-    while (unique_fd fd = accept_from(listening_, false)) {
-      const auto at = static_cast<std::size_t>(fd.get());
-      if (clients_.size() <= at) clients_.resize(at + 1);
-      watch(EPOLL_CTL_ADD, fd.get(), EPOLLIN);
-      clients_[at] = std::make_unique<client>();
-      clients_[at]->fd = std::move(fd);
-    }
-  }
-
-  void handle(std::unique_ptr<client>& c) {
-    if (!(c->unsent.empty() ? receive(*c) : send_rest(*c))) c.reset();
-  }
-
-  // These return whether the connection lives.
+  /// Returns false if the connection is over.
   bool receive(client& c) {
     const ssize_t got = ::recv(c.fd.get(), buffer_.get(), buffer_bytes, 0);
     if (got <= 0) return got < 0 && (errno == EAGAIN || errno == EINTR);
@@ -86,31 +53,13 @@ class server {
       std::fprintf(stderr, "epoll-postgres: %s\n", e.what());
       return false;
     }
-    return send(c) && !c.session.is_over();
+    return (replies_.empty() || epoll_.send(c, replies_)) && !c.session.is_over();
   }
 
-  bool send(client& c) {
-    if (replies_.empty()) return true;
-    const ssize_t sent = ::send(c.fd.get(), replies_.data(), replies_.size(), MSG_NOSIGNAL);
-    if (sent == static_cast<ssize_t>(replies_.size())) return true;
-    if (sent < 0 && errno != EAGAIN && errno != EINTR) return false;
-    c.unsent = replies_.substr(static_cast<std::size_t>(sent < 0 ? 0 : sent));
-    watch(EPOLL_CTL_MOD, c.fd.get(), EPOLLOUT);
-    return true;
-  }
-
-  bool send_rest(client& c) {
-    const ssize_t sent = ::send(c.fd.get(), c.unsent.data(), c.unsent.size(), MSG_NOSIGNAL);
-    if (sent < 0) return errno == EAGAIN || errno == EINTR;
-    c.unsent.erase(0, static_cast<std::size_t>(sent));
-    if (c.unsent.empty()) watch(EPOLL_CTL_MOD, c.fd.get(), EPOLLIN);
-    return true;
-  }
-
-  unique_fd listening_, epoll_;
+  unique_fd listening_;
+  epoll_server<client> epoll_{listening_, EPOLLIN};
   std::unique_ptr<char[]> buffer_ = std::make_unique<char[]>(buffer_bytes);
   std::string replies_;
-  std::vector<std::unique_ptr<client>> clients_;  // by descriptor
 };
 
 }  // namespace

@@ -2,7 +2,7 @@
 // odd_server.hpp: a server that answers as a test wants, mostly wrongly.
 #pragma once
 
-#include "peers/listen.hpp"
+#include "listen.hpp"
 #include "unique_fd.hpp"
 
 #include <poll.h>
@@ -26,7 +26,7 @@ class odd_server {
   using answer_function = std::function<std::optional<std::string>(std::string_view)>;
 
   explicit odd_server(answer_function answer)
-      : answer_(std::move(answer)), listening_(listen_on("127.0.0.1", 0, false)), port_(local_port(listening_)) {
+      : answer_(std::move(answer)), listening_(listen_on("127.0.0.1", 0)), port_(local_port(listening_)) {
     thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   }
 
@@ -41,7 +41,7 @@ class odd_server {
       for (std::size_t i = open_.size(); i-- > 0;) {
         if (wanted[i + 1].revents != 0 && !serve(open_[i])) open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(i));
       }
-      while (unique_fd fd = accept_from(listening_, false)) open_.push_back(std::move(fd));
+      while (unique_fd fd = accept_from(listening_)) open_.push_back(std::move(fd));
     }
   }
 

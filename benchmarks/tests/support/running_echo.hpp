@@ -2,20 +2,25 @@
 // running_echo.hpp: an echo server on a thread of its own, for the length of a test.
 #pragma once
 
+#include "peers/peer_server.hpp"
+
 #include <cstdint>
+#include <memory>
+#include <string_view>
 #include <thread>
 
 namespace quintet::bench {
 
-template <class Echo>
 class running_echo {
  public:
-  running_echo() : echo_("127.0.0.1", 0), thread_([this] { echo_.run(); }) {}
-  ~running_echo() { echo_.stop(); }
-  std::uint16_t port() const { return echo_.port(); }
+  /// `peer`: a name in the table of peers.
+  explicit running_echo(std::string_view peer)
+      : echo_(require_peer(peer).start("127.0.0.1", 0, 1)), thread_([this] { echo_->run(); }) {}
+  ~running_echo() { echo_->stop(); }
+  std::uint16_t port() const { return echo_->port(); }
 
  private:
-  Echo echo_;
+  std::unique_ptr<peer_server> echo_;
   std::jthread thread_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // listen.cpp: listening sockets and accept.
-#include "peers/listen.hpp"
+#include "listen.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -21,13 +21,13 @@ void check(bool good, const char* what) {
 
 }  // namespace
 
-unique_fd listen_on(const std::string& address, std::uint16_t port, bool blocking) {
+unique_fd listen_on(const std::string& address, std::uint16_t port) {
   sockaddr_in at{};
   at.sin_family = AF_INET;
   at.sin_port = htons(port);
   errno = EINVAL;
   check(::inet_pton(AF_INET, address.c_str(), &at.sin_addr) == 1, "cannot parse the address, which must be IPv4");
-  unique_fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | (blocking ? 0 : SOCK_NONBLOCK), 0));
+  unique_fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   check(static_cast<bool>(fd), "socket");
   const int on = 1;
   ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
