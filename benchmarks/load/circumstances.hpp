@@ -2,7 +2,6 @@
 // circumstances.hpp: utilization of server, machine, network and disk during a measurement.
 #pragma once
 
-#include "cpu_times.hpp"
 #include "load/call_counter.hpp"
 #include "load/server_sample.hpp"
 #include "load/settings.hpp"
@@ -21,19 +20,16 @@ class circumstances {
   void fill(load_result& into) const;
 
  private:
-  void fill_disk(load_result& into, double seconds) const;
-  void fill_server(load_result& into) const;
+  void fill_server(load_result& into, double seconds) const;
 
   std::optional<pid_t> server_;
   std::string interface_;
   std::optional<call_counter> calls_;
-  std::optional<server_sample> sample_;
+  std::optional<server_sample> sample_;  ///< of the server, if it is observable
   call_counts calls_before_;
   std::uint64_t begun_ns_;
   machine_seconds machine_;
-  thread_seconds threads_;
   std::optional<interface_counts> counts_;
-  std::optional<disk_bytes> disk_;
   std::optional<double> disk_stall_s_;
 };
 

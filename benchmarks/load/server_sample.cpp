@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
-// server_sample.cpp: CPU time, threads, memory and context switches of another process.
+// server_sample.cpp: CPU time, threads, memory and context switches of another process, from /proc.
 #include "load/server_sample.hpp"
 
 #include "input_file.hpp"
 
 #include <fmt/format.h>
+#include <sched.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <sstream>
 
 namespace quintet::bench {
@@ -59,7 +62,10 @@ bool add_process(pid_t pid, server_sample& into) {
   into.rss_bytes += resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
   std::error_code gone;
   for (const auto& task : fs::directory_iterator(fmt::format("/proc/{}/task", pid), gone)) {
-    into.switches[static_cast<pid_t>(std::stol(task.path().filename()))] = read_switches(task.path() / "status");
+    const auto thread = static_cast<pid_t>(std::stol(task.path().filename()));
+    into.switches[thread] = read_switches(task.path() / "status");
+    std::ifstream schedule(task.path() / "schedstat");  // ns on a CPU, ns waiting for one, time slices
+    if (double ran_ns = 0; schedule >> ran_ns) into.threads[thread] = ran_ns / 1e9;
     std::ifstream children(task.path() / "children");
     for (pid_t child = 0; children >> child;) add_process(child, into);
   }
@@ -76,12 +82,26 @@ std::optional<double> switches_between(const server_sample& before, const server
   return sum;
 }
 
+double seconds_of(pid_t thread, const thread_seconds& in) {
+  const auto found = in.find(thread);
+  return found == in.end() ? 0 : found->second;
+}
+
+// Threads are not listed in /proc, but each has an entry there.
+std::string name_of(pid_t thread) {
+  std::ifstream file(fmt::format("/proc/{}/comm", thread));
+  std::string name;
+  std::getline(file, name);
+  return name;
+}
+
 }  // namespace
 
 std::optional<server_sample> sample_server(pid_t server) {
   server_sample out;
   out.wall_s = seconds(CLOCK_MONOTONIC).value_or(0);
   if (!add_process(server, out)) return std::nullopt;
+  out.disk = read_disk_bytes(server);
   return out;
 }
 
@@ -96,6 +116,41 @@ server_use use_between(const server_sample& before, const server_sample& after) 
   const double user = after.user_ticks - before.user_ticks;
   const double ticks = user + after.system_ticks - before.system_ticks;
   if (ticks >= enough_ticks) out.user_fraction = user / ticks;
+  return out;
+}
+
+double utilization_of(pid_t process, const thread_seconds& before, const thread_seconds& after, double wall_s) {
+  double most = 0, all = 0;
+  for (const auto& [thread, used] : after) {
+    const double now = used - seconds_of(thread, before);
+    most = std::max(most, now);
+    all += now;
+  }
+  cpu_set_t set;
+  const int cpus = ::sched_getaffinity(process, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+  return std::min(1.0, std::max(most, cpus > 0 ? all / cpus : 0) / wall_s);
+}
+
+std::vector<thread_use> busiest_threads(const thread_seconds& before, const thread_seconds& after, double wall_s) {
+  std::vector<thread_use> out;
+  for (const auto& [thread, used] : after)
+    out.push_back({.name = name_of(thread), .fraction = (used - seconds_of(thread, before)) / wall_s});
+  std::ranges::stable_sort(out, std::greater(), &thread_use::fraction);
+  return out;
+}
+
+// The first line: user nice system idle iowait irq softirq steal, in ticks.
+machine_seconds read_machine_seconds() {
+  std::ifstream file("/proc/stat");
+  std::string name;
+  double ticks = 0;
+  machine_seconds out;
+  file >> name;
+  for (int field = 0; field < 8 && file >> ticks; ++field) {
+    const double time_s = ticks / static_cast<double>(::sysconf(_SC_CLK_TCK));
+    if (field != 3 && field != 4) out.busy += time_s;
+    if (field == 6) out.softirq = time_s;
+  }
   return out;
 }
 

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: BSL-1.0
-// server_sample.hpp: the kernel's data about a server process at one moment.
+// server_sample.hpp: the kernel's data about a server process at one moment, and the difference of two.
 #pragma once
+
+#include "load/disk.hpp"
 
 #include <sys/types.h>
 
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace quintet::bench {
+
+/// CPU seconds that each thread of a process has used so far. A thread is missing where the kernel does not tell.
+using thread_seconds = std::map<pid_t, double>;
 
 struct server_sample {
   double wall_s = 0;  ///< CLOCK_MONOTONIC
@@ -16,6 +23,8 @@ struct server_sample {
   double user_ticks = 0, system_ticks = 0;  ///< coarse; only their proportion is used
   double rss_bytes = 0;
   std::map<pid_t, std::uint64_t> switches;  ///< context switches of each thread
+  thread_seconds threads;
+  std::optional<disk_bytes> disk;  ///< of the process without its children
 };
 
 /// Takes a sample of the process and its children. Returns nullopt if the process has ended.
@@ -30,5 +39,23 @@ struct server_use {
   std::optional<double> switches;       ///< nullopt if a thread has ended in between, because its count is lost
 };
 server_use use_between(const server_sample& before, const server_sample& after);
+
+/// Returns the server's utilization within `wall_s`, as a fraction of 1. This is the larger of two: its busiest thread
+/// on one CPU, and all its threads on the CPUs that the process may use.
+double utilization_of(pid_t process, const thread_seconds& before, const thread_seconds& after, double wall_s);
+
+struct thread_use {
+  std::string name;     ///< as ps and perf show it; empty: the thread has ended
+  double fraction = 0;  ///< fraction of one CPU
+};
+/// Returns the threads, busiest first. Call it soon after `after` was read: the names are read now.
+std::vector<thread_use> busiest_threads(const thread_seconds& before, const thread_seconds& after, double wall_s);
+
+/// CPU time of all CPUs together, used by any process, in seconds since boot.
+struct machine_seconds {
+  double busy = 0;
+  double softirq = 0;  ///< the part of `busy` spent in software interrupts, such as receiving packets
+};
+machine_seconds read_machine_seconds();
 
 }  // namespace quintet::bench

@@ -3,9 +3,7 @@
 #pragma once
 
 #include "bottleneck.hpp"
-#include "cpu_times.hpp"
 #include "load/call_counter.hpp"
-#include "load/disk.hpp"
 #include "load/histogram.hpp"
 #include "load/server_sample.hpp"
 #include "options.hpp"
@@ -24,7 +22,7 @@ enum class client_kind { epoll, blocking, shared_memory };
 
 struct load_settings {
   endpoint target;
-  workload work;         ///< with the connections, sizes and depth that the user chose
+  workload work = require_workload("echo");  ///< with the connections, sizes and depth that the user chose
   unsigned threads = 1;  ///< of the epoll and the shared-memory client; the blocking client has one per connection
   double rate = 0;       ///< scheduled requests a second (open loop); 0: as fast as replies come (closed loop)
   client_kind client = client_kind::epoll;
@@ -43,6 +41,7 @@ struct load_settings {
 struct network_use {
   std::string interface;
   double bytes = 0, packets = 0;
+  double busier_way_bytes = 0;  ///< the larger of sent and received
 };
 
 struct load_result {

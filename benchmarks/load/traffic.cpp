@@ -83,13 +83,14 @@ double line_speed(const std::string& interface) {
   return file >> megabits && megabits > 0 ? megabits * 1e6 / 8 : 0;
 }
 
-traffic::traffic(std::string name, const interface_counts& before, const interface_counts& after)
-    : interface(std::move(name)) {
+network_use use_between(std::string interface, const interface_counts& before, const interface_counts& after) {
   const double in = after.received_bytes - before.received_bytes, out = after.sent_bytes - before.sent_bytes;
   const bool once = interface == "lo";
-  bytes = in + (once ? 0 : out);
-  packets = after.received_packets - before.received_packets + (once ? 0 : after.sent_packets - before.sent_packets);
-  busier_way_bytes = std::max(in, out);
+  return {.interface = std::move(interface),
+          .bytes = in + (once ? 0 : out),
+          .packets =
+              after.received_packets - before.received_packets + (once ? 0 : after.sent_packets - before.sent_packets),
+          .busier_way_bytes = std::max(in, out)};
 }
 
 }  // namespace quintet::bench

@@ -26,12 +26,7 @@ std::string interface_towards(const socket_address& to);
 /// Returns the line speed in bytes a second each way; 0 if there is none or it is unknown.
 double line_speed(const std::string& interface);
 
-/// The difference of two readings. lo receives what it sends, which counts once.
-struct traffic {
-  traffic(std::string name, const interface_counts& before, const interface_counts& after);
-  std::string interface;
-  double bytes, packets;
-  double busier_way_bytes;  ///< the larger of sent and received
-};
+/// Returns the difference of two readings. lo receives what it sends, which counts once.
+network_use use_between(std::string interface, const interface_counts& before, const interface_counts& after);
 
 }  // namespace quintet::bench

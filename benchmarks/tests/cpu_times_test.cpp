@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // cpu_times_test.cpp: CPU time of threads and of the machine, and how near a server is to its limit.
-#include "cpu_times.hpp"
-
 #include "load/clock.hpp"
+#include "load/server_sample.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -30,10 +29,10 @@ void be_busy(double seconds) {
 BOOST_AUTO_TEST_SUITE(cpu_times)
 
 BOOST_AUTO_TEST_CASE(what_a_thread_has_used_is_its_own) {
-  const auto before = read_thread_seconds(::getpid());
+  const auto before = sample_server(::getpid()).value().threads;
   const auto machine_before = read_machine_seconds();
   be_busy(0.1);
-  const auto after = read_thread_seconds(::getpid());
+  const auto after = sample_server(::getpid()).value().threads;
   const auto me = ::gettid();
   BOOST_TEST_REQUIRE(before.contains(me));
   BOOST_TEST(after.at(me) - before.at(me) >= 0.09);
@@ -50,10 +49,10 @@ BOOST_AUTO_TEST_CASE(children_belong_to_a_process) {
     ::pause();
     ::_exit(0);
   }
-  BOOST_TEST(read_thread_seconds(::getpid()).contains(child));
+  BOOST_TEST(sample_server(::getpid()).value().threads.contains(child));
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
-  BOOST_TEST(read_thread_seconds(child).empty());  // gone
+  BOOST_TEST(!sample_server(child).has_value());  // gone
 }
 
 BOOST_AUTO_TEST_CASE(a_server_is_at_its_limit_with_one_busy_thread_or_with_all_its_cpus_busy) {

@@ -38,10 +38,10 @@ BOOST_AUTO_TEST_CASE(an_interface_is_found_by_its_whole_name) {
 
 BOOST_AUTO_TEST_CASE(what_lo_sends_and_receives_is_the_same_and_counts_once) {
   const interface_counts before{1000, 10, 1000, 10}, after{7000, 110, 9000, 120};
-  const traffic lo("lo", before, after);
+  const network_use lo = use_between("lo", before, after);
   BOOST_TEST(lo.bytes == 6000);
   BOOST_TEST(lo.packets == 100);
-  const traffic ether("eth0", before, after);
+  const network_use ether = use_between("eth0", before, after);
   BOOST_TEST(ether.bytes == 14'000);
   BOOST_TEST(ether.packets == 210);
   BOOST_TEST(ether.busier_way_bytes == 8000);
