@@ -3,7 +3,6 @@
 #include "probe/chase.hpp"
 
 #include <sys/mman.h>
-#include <time.h>
 
 #include <algorithm>
 #include <new>
@@ -11,6 +10,7 @@
 #include <random>
 #include <utility>
 
+#include "load/clock.hpp"
 #include "probe/median.hpp"
 
 namespace quintet::bench {
@@ -19,12 +19,6 @@ namespace {
 constexpr std::size_t line_bytes = 64;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 constexpr std::size_t loads_at_a_time = 16 * 1024;
-
-double thread_nanoseconds() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
-}
 
 // `volatile` keeps the compiler from dropping loads whose result is unused.
 void* follow(void* at, std::size_t loads) {
@@ -60,14 +54,11 @@ pointer_chase::~pointer_chase() { ::munmap(memory_, bytes_); }
 
 double pointer_chase::measure(std::chrono::nanoseconds how_long) {
   at_ = follow(at_, std::min<std::size_t>(lines_, 1 << 20));  // warms the cache with all lines that fit
-  const auto end = std::chrono::steady_clock::now() + how_long;
-  std::vector<double> stretches;
-  do {
-    const double begun = thread_nanoseconds();
+  return median_within(how_long, [this] {
+    const double begun = cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
     at_ = follow(at_, loads_at_a_time);
-    stretches.push_back((thread_nanoseconds() - begun) / static_cast<double>(loads_at_a_time));
-  } while (std::chrono::steady_clock::now() < end);
-  return median(std::move(stretches));
+    return (cpu_seconds(CLOCK_THREAD_CPUTIME_ID) - begun) * 1e9 / static_cast<double>(loads_at_a_time);
+  });
 }
 
 }  // namespace quintet::bench

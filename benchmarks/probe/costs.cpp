@@ -2,11 +2,8 @@
 // costs.cpp: small loops over one system call or lock. It uses medians, because other programs run too.
 #include "probe/costs.hpp"
 
-#include <netinet/in.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,7 +17,11 @@
 #include <thread>
 #include <vector>
 
+#include "listen.hpp"
+#include "load/clock.hpp"
+#include "load/connect.hpp"
 #include "options.hpp"
+#include "probe/doorbell.hpp"
 #include "probe/median.hpp"
 #include "probe/ping_pong.hpp"
 #include "serve/compute.hpp"
@@ -40,27 +41,14 @@ unique_fd checked(int fd, const char* what) {
   if (fd < 0) throw std::system_error(errno, std::generic_category(), what);
   return unique_fd(fd);
 }
-unique_fd make_event(int flags = 0) { return checked(::eventfd(0, flags | EFD_CLOEXEC), "eventfd"); }
-void notify(const unique_fd& event) {
-  const std::uint64_t one = 1;
-  if (::write(event.get(), &one, sizeof one) < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
-}
-void await(const unique_fd& event) {
-  std::uint64_t count = 0;
-  if (::read(event.get(), &count, sizeof count) < 0 && errno != EAGAIN)
-    throw std::system_error(errno, std::generic_category(), "eventfd");
-}
 
 // Returns microseconds for one of `count` calls: the median over as many stretches as there is time for.
 double time_of(unsigned count, std::chrono::nanoseconds each, const std::function<void()>& call) {
-  std::vector<double> samples;
-  const auto end = clock::now() + each;
-  do {
+  return median_within(each, [&] {
     const double from = now_us();
     for (unsigned i = 0; i < count; ++i) call();
-    samples.push_back((now_us() - from) / count);
-  } while (clock::now() < end);
-  return median(samples);
+    return (now_us() - from) / count;
+  });
 }
 
 // A thread pinned to a CPU of its own, which only answers.
@@ -70,21 +58,21 @@ class other_thread {
       : thread_([this, cpu, answer = std::move(answer)] {
           pin_thread({cpu});
           while (true) {
-            await(call_);
+            call_.await();
             if (over_) return;
             answer();
           }
         }) {}
   ~other_thread() {
     over_ = true;
-    notify(call_);
+    call_.ring();
   }
   other_thread(const other_thread&) = delete;
   other_thread& operator=(const other_thread&) = delete;
-  void call() const { notify(call_); }
+  void call() const { call_.ring(); }
 
  private:
-  unique_fd call_ = make_event();
+  doorbell call_;
   std::atomic<bool> over_{false};
   std::jthread thread_;  // last member: the thread uses the others
 };
@@ -115,77 +103,56 @@ std::vector<wake_cost> measure_wakes(unsigned cpu, std::chrono::nanoseconds each
 
 // Measures two threads that wake each other on one CPU, minus the time of their system calls.
 double measure_switch(unsigned cpu, std::chrono::nanoseconds each) {
-  const auto mine = make_event(), alone = make_event(EFD_NONBLOCK);
+  const doorbell mine, alone;
   const double calls = time_of(200, each, [&] {
-    notify(alone);
-    await(alone);
+    alone.ring();
+    alone.await();
   });
-  const other_thread second(cpu, [&] { notify(mine); });
+  const other_thread second(cpu, [&] { mine.ring(); });
   const double round = time_of(200, each, [&] {
     second.call();
-    await(mine);
+    mine.await();
   });
   return std::max(0.0, round / 2 - calls);
 }
 
 double measure_turn(std::chrono::nanoseconds each) {
-  const auto set = checked(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1");
-  const auto event = make_event();
-  notify(event);
-  epoll_event wanted{.events = EPOLLIN, .data = {}};
-  if (::epoll_ctl(set.get(), EPOLL_CTL_ADD, event.get(), &wanted) != 0)
-    throw std::system_error(errno, std::generic_category(), "epoll_ctl");
+  const doorbell rung(doorbell_wait::epoll);
+  rung.ring();
   std::array<epoll_event, 16> found;
-  return time_of(200, each, [&] { ::epoll_wait(set.get(), found.data(), static_cast<int>(found.size()), -1); });
+  return time_of(200, each,
+                 [&] { ::epoll_wait(rung.epoll().get(), found.data(), static_cast<int>(found.size()), -1); });
 }
 
 double measure_accept(std::chrono::nanoseconds each) {
   constexpr unsigned at_once = 32;
-  const auto listening = checked(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "socket");
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof address;
-  auto* const where = reinterpret_cast<sockaddr*>(&address);
-  if (::bind(listening.get(), where, length) != 0 || ::listen(listening.get(), 2 * at_once) != 0 ||
-      ::getsockname(listening.get(), where, &length) != 0)
-    throw std::system_error(errno, std::generic_category(), "listen");
+  const unique_fd listening = listen_on("127.0.0.1", 0);
+  const auto where = resolve({.host = "127.0.0.1", .port = local_port(listening)});
   const linger by_reset{.l_onoff = 1, .l_linger = 0};  // leaves no TIME_WAIT
-  std::vector<double> samples;
-  const auto end = clock::now() + each;
-  do {
+  return median_within(each, [&] {
     std::vector<unique_fd> sockets;
     for (unsigned i = 0; i < at_once; ++i) {
       sockets.push_back(checked(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket"));
       ::setsockopt(sockets.back().get(), SOL_SOCKET, SO_LINGER, &by_reset, sizeof by_reset);
-      if (::connect(sockets.back().get(), where, length) != 0)
+      if (::connect(sockets.back().get(), where.get(), where.length) != 0)
         throw std::system_error(errno, std::generic_category(), "connect");
     }
     const double from = now_us();
     for (unsigned i = 0; i < at_once; ++i)
       sockets.push_back(checked(::accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC), "accept4"));
-    samples.push_back((now_us() - from) / at_once);
-  } while (clock::now() < end);
-  return median(samples);
+    return (now_us() - from) / at_once;
+  });
 }
 
 // Uses the thread's CPU clock, to exclude preemption.
 double measure_work(std::chrono::nanoseconds each) {
-  const auto used_us = [] {
-    timespec used{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    return static_cast<double>(used.tv_sec) * 1e6 + static_cast<double>(used.tv_nsec) / 1e3;
-  };
   constexpr std::chrono::microseconds asked(200);
   const calibrated_work work;
-  std::vector<double> samples;
-  const auto end = clock::now() + each;
-  do {
-    const double from = used_us();
+  return median_within(each, [&] {
+    const double from = cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
     work.compute(asked);
-    samples.push_back((used_us() - from) / static_cast<double>(asked.count()));
-  } while (clock::now() < end);
-  return median(samples);
+    return (cpu_seconds(CLOCK_THREAD_CPUTIME_ID) - from) * 1e6 / static_cast<double>(asked.count());
+  });
 }
 
 }  // namespace

@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <atomic>
 #include <barrier>
-#include <future>
 #include <stdexcept>
 
 #include "load/clock.hpp"
-#include "options.hpp"
+#include "probe/pinned_pair.hpp"
 
 namespace quintet::bench {
 namespace {
@@ -44,13 +43,11 @@ struct progress_of_both {
 };
 
 struct one_side {
-  unsigned cpu;
   counter* mine;
   bool is_first;
 };
 
 stretches increase(const one_side& side, std::uint64_t times, progress_of_both& both) {
-  pin_thread({side.cpu});
   counter& my_done = side.is_first ? both.done.first : both.done.second;
   const counter& others_done = side.is_first ? both.done.second : both.done.first;
   stretches out;
@@ -77,10 +74,10 @@ template <class Counters>
 planted_result measure(const planted_counters& p) {
   Counters counters;
   progress_of_both both;
-  auto other = std::async(std::launch::async,
-                          [&] { return increase({p.second_cpu, &counters.second, false}, p.increments, both); });
-  const auto first = increase({p.first_cpu, &counters.first, true}, p.increments, both);
-  const auto second = other.get();
+  stretches second;
+  const auto first = run_pinned_pair(
+      p.first_cpu, p.second_cpu, [&] { return increase({&counters.first, true}, p.increments, both); },
+      [&] { second = increase({&counters.second, false}, p.increments, both); }, [] {});
   const auto counted = static_cast<double>(first.increments + second.increments);
   if (counted == 0)
     throw std::runtime_error("the two threads never ran at the same time, because other programs used the CPUs");

@@ -144,12 +144,7 @@ double measure_hash(const hash_kind& kind, std::size_t size, std::chrono::nanose
   };
   std::size_t passes = 1;
   while (seconds_of(passes) < stretch_seconds) passes *= 2;  // it also warms cache and predictor
-  const auto end = std::chrono::steady_clock::now() + how_long;
-  std::vector<double> stretches;
-  do {
-    stretches.push_back(seconds_of(passes) * 1e9 / static_cast<double>(passes * messages));
-  } while (std::chrono::steady_clock::now() < end);
-  return median(std::move(stretches));
+  return median_within(how_long, [&] { return seconds_of(passes) * 1e9 / static_cast<double>(passes * messages); });
 }
 
 }  // namespace quintet::bench

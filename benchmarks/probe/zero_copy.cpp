@@ -2,11 +2,12 @@
 // zero_copy.cpp: one sender, one receiver, and the error queue.
 #include "probe/zero_copy.hpp"
 
+#include "listen.hpp"
 #include "load/clock.hpp"
+#include "load/connect.hpp"
 #include "unique_fd.hpp"
 
 #include <linux/errqueue.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -28,17 +29,10 @@ void require(bool done, const char* what) {
 /// Two ends of a TCP connection over 127.0.0.1.
 struct connection_pair {
   connection_pair() {
-    const unique_fd listening(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof at;
-    auto* const address = reinterpret_cast<sockaddr*>(&at);
-    require(::bind(listening.get(), address, size) == 0 && ::listen(listening.get(), 1) == 0 &&
-                ::getsockname(listening.get(), address, &size) == 0,
-            "cannot listen");
+    const unique_fd listening = listen_on("127.0.0.1", 0);
+    const auto at = resolve({.host = "127.0.0.1", .port = local_port(listening)});
     sender = unique_fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    require(::connect(sender.get(), address, size) == 0, "cannot connect");
+    require(::connect(sender.get(), at.get(), at.length) == 0, "cannot connect");
     receiver = unique_fd(::accept(listening.get(), nullptr, nullptr));
     require(static_cast<bool>(receiver), "cannot accept");
   }
