@@ -14,10 +14,13 @@
 
 namespace quintet::bench {
 
-/// Adds an option whose text goes through `parse`. An error message then names the option.
+/// Adds an option whose text goes through `parse`. `usage` is its name and what help shows for its value: "--port
+/// PORT". An error message names the option.
 template <class T, class Parse>
-CLI::Option* add_parsed(CLI::App& app, const std::string& name, T& into, Parse parse, const std::string& help) {
-  return app.add_option_function<std::string>(
+CLI::Option* add_parsed(CLI::App& app, const std::string& usage, T& into, Parse parse, const std::string& help) {
+  const auto blank = usage.find(' ');
+  const std::string name = usage.substr(0, blank);
+  CLI::Option* const option = app.add_option_function<std::string>(
       name,
       [name, &into, parse](const std::string& text) {
         try {
@@ -27,6 +30,7 @@ CLI::Option* add_parsed(CLI::App& app, const std::string& name, T& into, Parse p
         }
       },
       help);
+  return blank == usage.npos ? option : option->type_name(usage.substr(blank + 1));
 }
 
 /// Returns a parser for add_parsed(): a whole number from `min` to `max`.

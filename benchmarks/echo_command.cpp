@@ -141,22 +141,17 @@ void add_echo(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("echo", "Runs a server and its clients in one process, checks every reply.");
   sub->footer("Example: quintet-bench echo --model single_reactor --connections 1000 --duration 30");
   auto options = std::make_shared<echo_options>();
-  add_parsed(*sub, "--model", options->model, parse_model,
+  add_parsed(*sub, "--model NAME", options->model, parse_model,
              "thread_per_connection, single_reactor, reactor_pool, loop_per_thread (default), loop_per_thread_pool; or "
-             "1 to 5")
-      ->type_name("NAME");
-  add_parsed(*sub, "--connections", options->connections, number_in<unsigned>(1, 1'000'000),
-             "concurrent connections (100)")
-      ->type_name("N");
-  add_parsed(*sub, "--client-threads", options->client_threads, number_in<unsigned>(1, 1024),
-             "threads of the clients, each with its own epoll set (1)")
-      ->type_name("N");
-  add_parsed(*sub, "--duration", options->duration, parse_duration, "time until the clients end, in seconds (5)")
-      ->type_name("S");
+             "1 to 5");
+  add_parsed(*sub, "--connections N", options->connections, number_in<unsigned>(1, 1'000'000),
+             "concurrent connections (100)");
+  add_parsed(*sub, "--client-threads N", options->client_threads, number_in<unsigned>(1, 1024),
+             "threads of the clients, each with its own epoll set (1)");
+  add_parsed(*sub, "--duration S", options->duration, parse_duration, "time until the clients end, in seconds (5)");
   sub->add_flag("--quick", options->quick, "one second");
-  add_parsed(*sub, "--json", options->json, parse_output,
-             "write the result to this file; -: as the last line of the standard output")
-      ->type_name("FILE");
+  add_parsed(*sub, "--json FILE", options->json, parse_output,
+             "write the result to this file; -: as the last line of the standard output");
   sub->callback([options] {
     if (const int status = run_command(*options); status != 0) throw CLI::RuntimeError(status);
   });

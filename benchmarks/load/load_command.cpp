@@ -25,30 +25,18 @@
 namespace quintet::bench {
 namespace {
 
-/// Options as given. The workload provides the missing ones.
 struct load_options {
-  endpoint target;
-  std::string workload = "echo";
-  std::optional<unsigned> connections;
-  std::optional<std::size_t> message_bytes;
-  std::optional<unsigned> pipeline;
   std::optional<std::chrono::nanoseconds> duration;
   std::optional<std::chrono::nanoseconds> warm_up;
   std::string client = "epoll";
   std::string closing;
   std::optional<std::chrono::nanoseconds> every;
-  bool short_connections = false;
   bool quick = false;
   bool distribution = false;
   unsigned rounds = 1;
   std::string json;
   load_settings settings;
 };
-
-template <class T>
-void override_with(T& value, const std::optional<T>& given) {
-  if (given) value = *given;
-}
 
 /// Switches to the client over shared memory, and refuses what it cannot do.
 void use_shared_memory(load_settings& s) {
@@ -60,15 +48,10 @@ void use_shared_memory(load_settings& s) {
 }
 
 load_settings resolve_settings(const load_options& o) {
-  if (o.target.host.empty() && o.target.path.empty())
-    throw usage_error("the server's HOST:PORT, unix:PATH or shm:PATH is missing");
   load_settings s = o.settings;
-  s.target = o.target;
-  s.work = require_workload(o.workload);
-  override_with(s.work.connections, o.connections);
-  override_with(s.work.message_bytes, o.message_bytes);
-  override_with(s.work.pipeline, o.pipeline);
-  s.work.short_connections |= o.short_connections || s.http;
+  if (s.target.host.empty() && s.target.path.empty())
+    throw usage_error("the server's HOST:PORT, unix:PATH or shm:PATH is missing");
+  s.work.short_connections |= s.http;
   s.duration = o.duration.value_or(o.quick ? std::chrono::seconds(1) : std::chrono::seconds(5));
   s.warm_up = o.warm_up.value_or(o.quick ? std::chrono::milliseconds(200) : std::chrono::seconds(1));
   if (s.duration.count() == 0) throw usage_error("--duration is 0; it must be more than 0");
@@ -174,28 +157,24 @@ int run_command(const load_options& o) {
   return failed == 0 ? 0 : 1;
 }
 
+/// CLI11 applies options in this order. So those below --workload change the workload that it chose.
 void add_shape_options(CLI::App& app, load_options& o) {
-  app.add_option(
-         "--workload", o.workload,
-         "echo, latency, large, pipeline, many, short, cpu:200us, blocking:2ms, mixed, heartbeat, timestamp, framed")
-      ->type_name("NAME");
-  add_parsed(app, "--connections", o.connections, number_in<unsigned>(1, 1'000'000), "concurrent connections")
-      ->type_name("N");
-  add_parsed(app, "--size", o.message_bytes, size_in(header_bytes, most_message_bytes), "bytes of a request")
-      ->type_name("BYTES");
-  add_parsed(app, "--pipeline", o.pipeline, number_in<unsigned>(1, 100'000), "requests in flight for each connection")
-      ->type_name("N");
-  add_parsed(app, "--threads", o.settings.threads, number_in<unsigned>(1, 1024), "threads of the client (1)")
-      ->type_name("N");
+  workload& work = o.settings.work;
   add_parsed(
-      app, "--rate", o.settings.rate,
+      app, "--workload NAME", work, require_workload,
+      "echo, latency, large, pipeline, many, short, cpu:200us, blocking:2ms, mixed, heartbeat, timestamp, framed");
+  add_parsed(app, "--connections N", work.connections, number_in<unsigned>(1, 1'000'000), "concurrent connections");
+  add_parsed(app, "--size BYTES", work.message_bytes, size_in(header_bytes, most_message_bytes), "bytes of a request");
+  add_parsed(app, "--pipeline N", work.pipeline, number_in<unsigned>(1, 100'000),
+             "requests in flight for each connection");
+  add_parsed(app, "--threads N", o.settings.threads, number_in<unsigned>(1, 1024), "threads of the client (1)");
+  add_parsed(
+      app, "--rate N", o.settings.rate,
       [](const std::string& t) { return static_cast<double>(parse_number(t, 1, 1'000'000'000)); },
-      "requests a second, on a fixed schedule; latency counts from the scheduled time")
-      ->type_name("N");
-  add_parsed(app, "--spin", o.settings.spin, parse_duration,
-             "time that the client of many connections polls for replies before it sleeps: 100us (0)")
-      ->type_name("S");
-  app.add_flag("--short", o.short_connections, "connect, one request, close");
+      "requests a second, on a fixed schedule; latency counts from the scheduled time");
+  add_parsed(app, "--spin S", o.settings.spin, parse_duration,
+             "time that the client of many connections polls for replies before it sleeps: 100us (0)");
+  app.add_flag("--short", work.short_connections, "connect, one request, close");
   app.add_flag("--http", o.settings.http,
                "like --short, over HTTP: GET /64, Connection: close; the reply is 200 with a body of --size bytes");
   app.add_option("--close", o.closing, "how short connections end: fin (from many 127.0.0.x) or reset")
@@ -206,26 +185,22 @@ void add_shape_options(CLI::App& app, load_options& o) {
 }
 
 void add_run_options(CLI::App& app, load_options& o) {
-  add_parsed(app, "--duration", o.duration, parse_duration, "how long to measure, in seconds (5)")->type_name("S");
-  add_parsed(app, "--warm-up", o.warm_up, parse_duration, "load before the measurement begins (1)")->type_name("S");
+  add_parsed(app, "--duration S", o.duration, parse_duration, "how long to measure, in seconds (5)");
+  add_parsed(app, "--warm-up S", o.warm_up, parse_duration, "load before the measurement begins (1)");
   app.add_flag("--quick", o.quick, "one second, after 0.2 s of warm-up");
-  add_parsed(app, "--rounds", o.rounds, number_in<unsigned>(1, 1000), "how often to repeat the run (1)")
-      ->type_name("N");
-  add_parsed(app, "--pin", o.settings.cpus, parse_cpus, "CPUs of the client, such as 0 or 0,2-3")->type_name("CPUS");
-  add_parsed(app, "--heartbeat", o.settings.heartbeat, parse_endpoint, "probe this server every 10 ms during the load")
-      ->type_name("HOST:PORT");
-  add_parsed(app, "--every", o.every, parse_duration, "print requests, failures and success of each interval: 1s")
-      ->type_name("S");
+  add_parsed(app, "--rounds N", o.rounds, number_in<unsigned>(1, 1000), "how often to repeat the run (1)");
+  add_parsed(app, "--pin CPUS", o.settings.cpus, parse_cpus, "CPUs of the client, such as 0 or 0,2-3");
+  add_parsed(app, "--heartbeat HOST:PORT", o.settings.heartbeat, parse_endpoint,
+             "probe this server every 10 ms during the load");
+  add_parsed(app, "--every S", o.every, parse_duration, "print requests, failures and success of each interval: 1s");
   app.add_flag("--distribution", o.distribution,
                "print the latencies to the standard output as redis-benchmark does: 81.97% <= 1.1 milliseconds");
-  add_parsed(app, "--server-pid", o.settings.server, number_in<pid_t>(1),
-             "the server's process on this machine, to report what it used and whether it was the bottleneck")
-      ->type_name("PID");
+  add_parsed(app, "--server-pid PID", o.settings.server, number_in<pid_t>(1),
+             "the server's process on this machine, to report what it used and whether it was the bottleneck");
   app.add_flag("--server-calls", o.settings.count_calls,
                "with --server-pid: count its system calls; this slows the server down");
-  add_parsed(app, "--json", o.json, parse_output,
-             "write the result to this file; -: as the last line of the standard output")
-      ->type_name("FILE");
+  add_parsed(app, "--json FILE", o.json, parse_output,
+             "write the result to this file; -: as the last line of the standard output");
 }
 
 }  // namespace
@@ -234,9 +209,8 @@ void add_load(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("load", "Sends requests to a server, checks every reply, measures.");
   sub->footer("Example: quintet-bench load 127.0.0.1:7007 --workload pipeline --duration 10 --json result.json");
   auto options = std::make_shared<load_options>();
-  add_parsed(*sub, "server", options->target, parse_target,
-             "where the server listens; or unix:PATH, or shm:PATH: shared memory that is offered there")
-      ->type_name("HOST:PORT");
+  add_parsed(*sub, "server HOST:PORT", options->settings.target, parse_target,
+             "where the server listens; or unix:PATH, or shm:PATH: shared memory that is offered there");
   add_shape_options(*sub, *options);
   add_run_options(*sub, *options);
   sub->callback([options] {

@@ -193,9 +193,8 @@ using probe = json::object (*)(const probe_options&);
 CLI::App& add_kind(CLI::App& probes, const std::shared_ptr<probe_options>& o, const char* name, const char* about,
                    probe measure) {
   CLI::App& sub = *probes.add_subcommand(name, about);
-  add_parsed(sub, "--cpus", o->cpus, parse_cpus, "CPUs to use, such as 0,1 (default: those that are allowed)")
-      ->type_name("CPUS");
-  add_parsed(sub, "--duration", o->duration, parse_duration, "time of a measurement (200ms)")->type_name("S");
+  add_parsed(sub, "--cpus CPUS", o->cpus, parse_cpus, "CPUs to use, such as 0,1 (default: those that are allowed)");
+  add_parsed(sub, "--duration S", o->duration, parse_duration, "time of a measurement (200ms)");
   sub.callback([o, measure] { fmt::print("{}\n", json::serialize(measure(*o))); });
   return sub;
 }
@@ -225,7 +224,7 @@ void add_probe(CLI::App& app) {
   auto& zero_copy = add_kind(probes, o, "zero-copy", "MSG_ZEROCOPY over loopback beside a plain send", probe_zero_copy);
   add_parsed(zero_copy, "--bytes", o->bytes, size_in(1, std::size_t{1} << 30), "of each send (16k)");
   auto& receive = add_kind(probes, o, "receive", "messages of `serve --workload ask --pieces`", probe_receive);
-  add_parsed(receive, "server", o->server, parse_endpoint, "where the server listens")->type_name("HOST:PORT");
+  add_parsed(receive, "server HOST:PORT", o->server, parse_endpoint, "where the server listens");
   add_parsed(receive, "--server-pid", o->server_pid, number_in<pid_t>(1), "the server's process");
   add_parsed(receive, "--sizes", o->sizes, piece_stream::parse_sizes, "MIN..MAX bytes of a message (8..128)");
   auto& bus = add_kind(probes, o, "bus", "processes that send to one, or all to all, over the bus", probe_bus);

@@ -5,7 +5,6 @@
 #include "output_file.hpp"
 #include "peers/peer_server.hpp"
 #include "serve/handler.hpp"
-#include "serve/limits.hpp"
 #include "serve/profile.hpp"
 #include "serve/stats.hpp"
 #include "serve/ticker.hpp"
@@ -34,37 +33,37 @@
 namespace quintet::bench {
 namespace {
 
+/// Prints to stderr instead of the log: a server with a log also looks up every client's address.
+void report_stall(const stall& s) {
+  fmt::print(stderr, "quintet-bench: {}{}{}\n", s.peer, s.peer.empty() ? "" : ": ", to_string(s));
+}
+
+/// Returns the defaults of `serve`. No member is left to the environment, whose values may be wrong.
+config default_config() {
+  return {.model = model::loop_per_thread,
+          .threads = {.loops = std::max<unsigned>(1, static_cast<unsigned>(allowed_cpus().size()))},
+          .advanced = {.priority = {.scheduling = priority_scheduling::automatic},
+                       .stalls = {.bound = duration::zero(), .on_stall = report_stall}}};
+}
+
 struct serve_options {
+  config server = default_config();  ///< most options set its members; make_config() adds the others
+  std::optional<quintet::model> model;
   std::string address = "127.0.0.1";
   std::uint16_t port = 0;
+  std::optional<std::uint16_t> priority_port;
   std::string unix_path;
   std::size_t ring_size = shared_memory_options().ring_size;
-  std::optional<std::uint16_t> priority_port;
-  priority_scheduling scheduling = priority_scheduling::automatic;
-  std::chrono::nanoseconds heartbeat_interval{0};
-  std::optional<quintet::model> model;
-  workload work = require_workload("echo");
-  std::optional<std::size_t> message_bytes;
-  std::optional<unsigned> loops;
-  std::optional<count_range> workers;
-  std::optional<std::chrono::nanoseconds> duration;
-  cpu_list cpus;
-  serve_limits limits;
-  engine_kind engine = engine_kind::automatic;
-  accept_strategy accept = accept_strategy::main_reactor;
-  placement_policy placement = placement_policy::round_robin;
-  offload_policy offload = offload_policy::automatic;
-  bool strict = false, own_descriptors = false;
+  std::optional<std::size_t> max_threads, merge_threshold;
   std::string pin_loops;
-  rebalance_options rebalance;
-  std::chrono::nanoseconds spin{0};
-  std::chrono::microseconds busy_poll{0};
-  std::size_t static_output = 0;
-  std::chrono::nanoseconds stall_bound{0};
+  workload work = require_workload("echo");
   std::string handler;
   std::optional<count_range> pieces;
   bool no_merging = false;
   const peer_kind* peer = nullptr;
+  std::optional<std::size_t> files;  ///< open descriptors; unset: as many as the system allows
+  cpu_list cpus;
+  std::optional<std::chrono::nanoseconds> duration;
   std::string json;
   profile_request profile;
   bool stats = false;
@@ -77,6 +76,11 @@ double parse_factor(const std::string& text) {
   if (error != std::errc() || end != text.data() + text.size())
     throw usage_error('"' + text + "\" is not a factor; it must be a number such as 1.2");
   return factor;
+}
+
+worker_limits parse_workers(std::string_view text) {
+  const count_range threads = parse_range(text);
+  return {.min = threads.min, .max = threads.max};
 }
 
 /// Rounds up to the kernel's resolution, so a value above 0 does not become 0.
@@ -95,15 +99,6 @@ void announce(const char* what, const std::string& address, std::uint16_t port) 
   std::fflush(stdout);
 }
 
-/// Prints to stderr instead of the log: a server with a log also looks up every client's address.
-void report_stall(const stall& s) {
-  fmt::print(stderr, "quintet-bench: {}{}{}\n", s.peer, s.peer.empty() ? "" : ": ", to_string(s));
-}
-
-unsigned loops_of(const serve_options& o) {
-  return o.loops.value_or(std::max<unsigned>(1, static_cast<unsigned>(allowed_cpus().size())));
-}
-
 /// Pins the loops to `to`: "all", "idle", or a list of CPUs.
 void pin_loops(config& c, const std::string& to) {
   if (to.empty()) return;
@@ -113,30 +108,19 @@ void pin_loops(config& c, const std::string& to) {
 }
 
 config make_config(const serve_options& o) {
-  config c{.listen = {join_address(o.address, o.port)}};
+  config c = o.server;
+  c.model = o.model.value_or(default_model());
+  c.listen = {join_address(o.address, o.port)};
   if (o.priority_port) c.listen.push_back({join_address(o.address, *o.priority_port), {.priority = true}});
   if (!o.unix_path.empty())
     c.listen.push_back({"unix:" + o.unix_path,
                         {.upgrade = connection_upgrade::shared_memory, .shared_memory = {.ring_size = o.ring_size}}});
-  c.advanced.priority.scheduling = o.scheduling;
-  c.advanced.heartbeat.interval = o.heartbeat_interval;
-  c.model = o.model.value_or(c.model);
-  c.threads.loops = loops_of(o);
-  if (o.workers) c.threads.workers = {.min = o.workers->min, .max = o.workers->max};
-  c.threads.max_threads = std::max<std::size_t>(c.threads.max_threads, o.work.connections + 100);
-  c.engine = o.engine;
-  c.advanced.accept = o.accept;
-  c.advanced.accept_strictly = o.strict;
-  c.placement.policy = o.placement;
-  c.threads.offload.policy = o.offload;
-  c.advanced.rebalance = o.rebalance;
+  c.threads.max_threads =
+      o.max_threads.value_or(std::max<std::size_t>(c.threads.max_threads, o.work.connections + 100));
+  c.limits.high_watermark = std::min(c.limits.high_watermark, c.limits.max_output);
+  c.limits.low_watermark = std::min(c.limits.low_watermark, c.limits.high_watermark / 2);
+  c.limits.merge_threshold = o.merge_threshold.value_or(c.limits.merge_threshold);
   pin_loops(c, o.pin_loops);
-  c.placement.own_descriptors = o.own_descriptors;
-  c.advanced.loop.spin = o.spin;
-  c.advanced.busy_poll = o.busy_poll;
-  c.advanced.loop.static_output = o.static_output;
-  c.advanced.stalls = {.bound = o.stall_bound, .on_stall = report_stall};
-  o.limits.apply(c);
   return c;
 }
 
@@ -191,12 +175,10 @@ void serve_ours(const serve_options& o, Handler handler) {
 
 void serve_ours(const serve_options& o) {
   if (o.handler == "coroutine") return serve_ours(o, echo_coroutine);
-  workload work = o.work;
-  work.message_bytes = o.message_bytes.value_or(work.message_bytes);
-  require_possible(work);
-  if (work.kind == work_kind::framed) return serve_ours(o, framed(framed_echo::codec(), framed_echo()));
-  const service shared(work, o.pieces.value_or(piece_stream::default_sizes), !o.no_merging,
-                       o.limits.merge_threshold.has_value());
+  require_possible(o.work);
+  if (o.work.kind == work_kind::framed) return serve_ours(o, framed(framed_echo::codec(), framed_echo()));
+  const service shared(o.work, o.pieces.value_or(piece_stream::default_sizes), !o.no_merging,
+                       o.merge_threshold.has_value());
   serve_ours(o, handler_factory([&shared] { return bench_handler(shared); }));
 }
 
@@ -204,7 +186,7 @@ std::atomic<peer_server*> running_peer{nullptr};
 static_assert(std::atomic<peer_server*>::is_always_lock_free);  // a signal handler reads it
 
 void serve_peer(const serve_options& o) {
-  const auto echo = o.peer->start(o.address, o.port, loops_of(o));
+  const auto echo = o.peer->start(o.address, o.port, o.server.threads.loops);
   running_peer = echo.get();
   struct sigaction action{};
   action.sa_handler = [](int) { running_peer.load()->stop(); };
@@ -222,8 +204,7 @@ void refuse_for_coroutine(const serve_options& o) {
 }
 
 void refuse_pieces(const serve_options& o) {
-  if ((o.pieces || o.no_merging || o.limits.merge_threshold) &&
-      (o.work.kind != work_kind::ask || o.handler == "coroutine"))
+  if ((o.pieces || o.no_merging || o.merge_threshold) && (o.work.kind != work_kind::ask || o.handler == "coroutine"))
     throw usage_error(
         "--pieces, --no-merging and --merge-threshold are only for --workload ask with --handler callback");
 }
@@ -237,7 +218,7 @@ void run_command(const serve_options& o, pid_t parent) {
   if (o.handler == "coroutine") refuse_for_coroutine(o);
   if (o.exit_with_parent) die_with_parent(parent);
   const profiler profiled(o.profile);
-  o.limits.files ? limit_files(*o.limits.files) : raise_file_limit();
+  o.files ? limit_files(*o.files) : raise_file_limit();
   pin_thread(o.cpus);
   try {
     o.peer ? serve_peer(o) : serve_ours(o);
@@ -246,108 +227,111 @@ void run_command(const serve_options& o, pid_t parent) {
   }
 }
 
+/// CLI11 applies options in this order. So --size changes the workload that --workload chose.
 void add_server_options(CLI::App& app, serve_options& o) {
-  add_parsed(app, "--model", o.model, parse_model,
-             "thread_per_connection, single_reactor, reactor_pool, loop_per_thread, loop_per_thread_pool; or 1 to 5")
-      ->type_name("NAME");
-  add_parsed(app, "--workload", o.work, require_workload,
-             "work of a request: echo, cpu:200us, blocking:2ms, mixed, ...")
-      ->type_name("NAME");
-  add_parsed(app, "--size", o.message_bytes, size_in(header_bytes, most_message_bytes),
-             "bytes of a request (default: by workload)")
-      ->type_name("BYTES");
+  add_parsed(app, "--model NAME", o.model, parse_model,
+             "thread_per_connection, single_reactor, reactor_pool, loop_per_thread, loop_per_thread_pool; or 1 to 5");
+  add_parsed(app, "--workload NAME", o.work, require_workload,
+             "work of a request: echo, cpu:200us, blocking:2ms, mixed, ...");
+  add_parsed(app, "--size BYTES", o.work.message_bytes, size_in(header_bytes, most_message_bytes),
+             "bytes of a request (default: by workload)");
   add_parsed(
-      app, "--address", o.address, [](const std::string& t) { return t; }, "address to listen on (127.0.0.1)")
-      ->type_name("ADDRESS");
-  add_parsed(app, "--port", o.port, number_in<std::uint16_t>(0, 65535), "port to listen on; 0: pick one and print it")
-      ->type_name("PORT");
+      app, "--address ADDRESS", o.address, [](const std::string& t) { return t; }, "address to listen on (127.0.0.1)");
+  add_parsed(app, "--port PORT", o.port, number_in<std::uint16_t>(0, 65535),
+             "port to listen on; 0: pick one and print it");
   add_parsed(
-      app, "--unix", o.unix_path, [](const std::string& t) { return parse_target("unix:" + t).path; },
-      "a Unix socket too, which offers shared memory: load unix:PATH, load shm:PATH")
-      ->type_name("PATH");
-  add_parsed(app, "--ring-size", o.ring_size, size_in(4096, 64 * 1024 * 1024),
+      app, "--unix PATH", o.unix_path, [](const std::string& t) { return parse_target("unix:" + t).path; },
+      "a Unix socket too, which offers shared memory: load unix:PATH, load shm:PATH");
+  add_parsed(app, "--ring-size BYTES", o.ring_size, size_in(4096, 64 * 1024 * 1024),
              "with --unix: bytes of each direction of a connection over shared memory, a power of two (64k)")
-      ->type_name("BYTES")
       ->needs(app.get_option("--unix"));
-  add_parsed(app, "--priority-port", o.priority_port, number_in<std::uint16_t>(0, 65535),
-             "a second port with a thread of its own; 0: pick one")
-      ->type_name("PORT");
-  add_parsed(app, "--priority-scheduling", o.scheduling, named<priority_scheduling>("a priority scheduling"),
-             "scheduling of that thread: automatic (default), real_time, short_slice, none")
-      ->type_name("NAME");
-  add_parsed(app, "--heartbeat-interval", o.heartbeat_interval, parse_duration,
-             "interval of the heartbeat monitor, which also measures how late it runs: 10ms; 0: off (0)")
-      ->type_name("S");
-  add_parsed(app, "--loops", o.loops, number_in<unsigned>(1, 1024),
+  add_parsed(app, "--priority-port PORT", o.priority_port, number_in<std::uint16_t>(0, 65535),
+             "a second port with a thread of its own; 0: pick one");
+  add_parsed(app, "--priority-scheduling NAME", o.server.advanced.priority.scheduling,
+             named<priority_scheduling>("a priority scheduling"),
+             "scheduling of that thread: automatic (default), real_time, short_slice, none");
+  add_parsed(app, "--heartbeat-interval S", o.server.advanced.heartbeat.interval, parse_duration,
+             "interval of the heartbeat monitor, which also measures how late it runs: 10ms; 0: off (0)");
+  add_parsed(app, "--loops N", o.server.threads.loops, number_in<unsigned>(1, 1024),
              "event loops of models 4 and 5, threads of the peers asio-shared, asio-separate and tokio-echo (the CPUs "
-             "it may use)")
-      ->type_name("N");
-  add_parsed(app, "--workers", o.workers, parse_range, "MIN..MAX worker threads of models 3 and 5")
-      ->type_name("MIN..MAX");
-  add_parsed(app, "--offload", o.offload, named<offload_policy>("an offload policy"),
-             "batches that models 3 and 5 hand off to workers: always, adaptive, or automatic (adaptive in model 5)")
-      ->type_name("NAME");
-  add_parsed(app, "--engine", o.engine, parse_engine,
-             "I/O engine: epoll, asio, uring, or automatic (epoll, unless QUINTET_ENGINE names another)")
-      ->type_name("NAME");
-  add_parsed(app, "--accept", o.accept, named<accept_strategy>("an accept strategy"),
-             "accept strategy: main_reactor (default), or on each loop: reuse_port, reuse_port_cpu, exclusive")
-      ->type_name("NAME");
-  add_parsed(app, "--placement", o.placement, named<placement_policy>("a placement policy"),
-             "placement of connections by the main reactor: round_robin (default), least_connections, peer_hash")
-      ->type_name("NAME");
-  app.add_flag("--strict", o.strict, "fail if --accept is not available, instead of using another strategy");
-  add_parsed(app, "--rebalance", o.rebalance.factor, parse_factor,
-             "move connections if a loop has more than this factor of another loop's load: 1.2; 0: never (0)")
-      ->type_name("FACTOR");
-  add_parsed(app, "--rebalance-by", o.rebalance.by, named<rebalance_measure>("a measure of load"),
-             "measure of a loop's load: connections (default), cpu_time")
-      ->type_name("NAME");
+             "it may use)");
+  add_parsed(app, "--workers MIN..MAX", o.server.threads.workers, parse_workers,
+             "MIN..MAX worker threads of models 3 and 5");
+  add_parsed(app, "--offload NAME", o.server.threads.offload.policy, named<offload_policy>("an offload policy"),
+             "batches that models 3 and 5 hand off to workers: always, adaptive, or automatic (adaptive in model 5)");
+  add_parsed(app, "--engine NAME", o.server.engine, parse_engine,
+             "I/O engine: epoll, asio, uring, or automatic (epoll, unless QUINTET_ENGINE names another)");
+  add_parsed(app, "--accept NAME", o.server.advanced.accept, named<accept_strategy>("an accept strategy"),
+             "accept strategy: main_reactor (default), or on each loop: reuse_port, reuse_port_cpu, exclusive");
+  add_parsed(app, "--placement NAME", o.server.placement.policy, named<placement_policy>("a placement policy"),
+             "placement of connections by the main reactor: round_robin (default), least_connections, peer_hash");
+  app.add_flag("--strict", o.server.advanced.accept_strictly,
+               "fail if --accept is not available, instead of using another strategy");
+  add_parsed(app, "--rebalance FACTOR", o.server.advanced.rebalance.factor, parse_factor,
+             "move connections if a loop has more than this factor of another loop's load: 1.2; 0: never (0)");
+  add_parsed(app, "--rebalance-by NAME", o.server.advanced.rebalance.by, named<rebalance_measure>("a measure of load"),
+             "measure of a loop's load: connections (default), cpu_time");
   app.add_flag("--pin-loops{all}", o.pin_loops,
                "pin each loop to its own CPU, as long as there are enough; =idle: to those that were least busy in "
                "the last 100 ms; =0,2: to these")
       ->type_name("[=CPUS]");
-  app.add_flag("--own-descriptors", o.own_descriptors,
+  app.add_flag("--own-descriptors", o.server.placement.own_descriptors,
                "model 4 with --accept reuse_port: ulimit -n applies to each loop, not to the process");
-  add_parsed(app, "--spin", o.spin, parse_duration,
-             "poll for work this long before sleeping, while that pays: 100us; 0: sleep at once (0)")
-      ->type_name("S");
-  add_parsed(app, "--busy-poll", o.busy_poll, parse_microseconds,
-             "SO_BUSY_POLL of the connections: 50us; 0: the system's default (0)")
-      ->type_name("S");
-  add_parsed(app, "--static-output", o.static_output, number_in<std::size_t>(0),
-             "bytes of send buffers that each loop allocates in advance (0)")
-      ->type_name("BYTES");
-  add_parsed(app, "--stall-bound", o.stall_bound, parse_duration,
-             "report handlers that keep a thread busy for longer than this, and where: 50ms; 0: off (0)")
-      ->type_name("S");
+  add_parsed(app, "--spin S", o.server.advanced.loop.spin, parse_duration,
+             "poll for work this long before sleeping, while that pays: 100us; 0: sleep at once (0)");
+  add_parsed(app, "--busy-poll S", o.server.advanced.busy_poll, parse_microseconds,
+             "SO_BUSY_POLL of the connections: 50us; 0: the system's default (0)");
+  add_parsed(app, "--static-output BYTES", o.server.advanced.loop.static_output, number_in<std::size_t>(0),
+             "bytes of send buffers that each loop allocates in advance (0)");
+  add_parsed(app, "--stall-bound S", o.server.advanced.stalls.bound, parse_duration,
+             "report handlers that keep a thread busy for longer than this, and where: 50ms; 0: off (0)");
   app.add_option("--handler", o.handler, "kind of handler: callback (default) or coroutine")
       ->check(CLI::IsMember({"callback", "coroutine"}));
-  add_parsed(app, "--pieces", o.pieces, piece_stream::parse_sizes,
-             "MIN..MAX bytes of the pieces in which the workload ask answers (16384)")
-      ->type_name("MIN..MAX");
+  add_parsed(app, "--pieces MIN..MAX", o.pieces, piece_stream::parse_sizes,
+             "MIN..MAX bytes of the pieces in which the workload ask answers (16384)");
   app.add_flag("--no-merging", o.no_merging,
                "workload ask: send each reply and each piece with a system call of its own");
   std::string names;
   for (const peer_kind& p : all_peers()) names += (names.empty() ? "" : ", ") + std::string(p.name);
   add_parsed(
-      app, "--peer", o.peer, [](const std::string& t) { return &require_peer(t); },
-      "an echo server on another library instead of ours: " + names)
-      ->type_name("NAME");
+      app, "--peer NAME", o.peer, [](const std::string& t) { return &require_peer(t); },
+      "an echo server on another library instead of ours: " + names);
+}
+
+/// The library's limits, for tests with misbehaving peers.
+void add_limit_options(CLI::App& app, serve_options& o) {
+  const auto bytes = number_in<std::size_t>(1);
+  add_parsed(app, "--files N", o.files, number_in<std::size_t>(16), "open at most this many descriptors (ulimit -Hn)");
+  add_parsed(app, "--max-connections N", o.server.accepting.max_connections, number_in<std::size_t>(0),
+             "stop accepting while this many connections are open; 0: no limit (0)");
+  add_parsed(app, "--max-threads N", o.max_threads, number_in<std::size_t>(1),
+             "model 1: largest number of threads (4096, or enough for the workload)");
+  add_parsed(app, "--message-timeout S", o.server.limits.message_timeout, parse_duration,
+             "time limit from the first byte of a message to its last; 0: no limit (0)");
+  add_parsed(app, "--max-output BYTES", o.server.limits.max_output, bytes,
+             "bytes of output that may be queued for one connection");
+  add_parsed(app, "--max-output-total BYTES", o.server.memory.max_output_total, bytes,
+             "the same for all connections together");
+  add_parsed(app, "--receive-size BYTES", o.server.advanced.loop.receive_size, size_in(1, 64 * 1024),
+             "bytes that one receive call takes at most (64k)");
+  add_parsed(app, "--tuned-sockets N", o.server.memory.tuned_sockets, number_in<std::size_t>(0),
+             "number of connections beyond which socket buffers are bounded");
+  add_parsed(app, "--high-watermark BYTES", o.server.limits.high_watermark, number_in<std::size_t>(0),
+             "bytes of queued output above which a connection's input pauses; it resumes below half of that");
+  add_parsed(
+      app, "--merge-threshold BYTES", o.merge_threshold, size_in(1, piece_stream::largest * 2),
+      "workload ask: pieces of fewer bytes are copied into one buffer, others are sent from where they are (4k)");
 }
 
 void add_run_options(CLI::App& app, serve_options& o) {
-  add_parsed(app, "--pin", o.cpus, parse_cpus, "CPUs of the server, such as 0 or 0,2-3")->type_name("CPUS");
-  add_parsed(app, "--duration", o.duration, parse_duration, "end after this time, in seconds (default: never)")
-      ->type_name("S");
+  add_parsed(app, "--pin CPUS", o.cpus, parse_cpus, "CPUs of the server, such as 0 or 0,2-3");
+  add_parsed(app, "--duration S", o.duration, parse_duration, "end after this time, in seconds (default: never)");
   app.add_flag("--stats", o.stats, "print a line of counters every second (takes one more thread)");
-  add_parsed(app, "--json", o.json, parse_output,
-             "write all counters to this file at the end; -: to the standard output")
-      ->type_name("FILE");
+  add_parsed(app, "--json FILE", o.json, parse_output,
+             "write all counters to this file at the end; -: to the standard output");
   add_parsed(
-      app, "--profile", o.profile, parse_profile,
-      "cpu=FILE or heap=FILE: profile the server with gperftools, for google-pprof; heap: FILE.0001.heap and so on")
-      ->type_name("KIND=FILE");
+      app, "--profile KIND=FILE", o.profile, parse_profile,
+      "cpu=FILE or heap=FILE: profile the server with gperftools, for google-pprof; heap: FILE.0001.heap and so on");
   app.add_flag("--exit-with-parent", o.exit_with_parent, "end when the process that started this one ends");
 }
 
@@ -369,7 +353,7 @@ void add_serve(CLI::App& app) {
   sub->footer("Example: quintet-bench serve --model loop_per_thread --workload echo --port 7007 --stats");
   auto options = std::make_shared<serve_options>();
   add_server_options(*sub, *options);
-  add_limit_options(*sub, options->limits);
+  add_limit_options(*sub, *options);
   add_run_options(*sub, *options);
   exclude_from_peers(*sub);
   sub->callback([options, parent] { run_command(*options, parent); });
