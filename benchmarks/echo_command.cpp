@@ -104,8 +104,7 @@ boost::json::object to_json(const echo_options& o, const load_settings& s, const
 
 std::string to_text(const echo_result& r) {
   const load_result& l = r.load;
-  std::string text = fmt::format("all: ok {}  failed {}  success {} %\n", with_commas(l.requests),
-                                 with_commas(l.failed), success_percent(l.requests, l.failed));
+  std::string text = fmt::format("all: {}\n", outcome_text(l.requests, l.failed));
   if (l.failed != 0) text += fmt::format("first failure: {}\n", l.first_failure);
   return text + fmt::format("left open: {} connections of the server, {} descriptors\n", r.connections_left,
                             r.descriptors_left);

@@ -11,21 +11,7 @@ namespace {
 
 using std::chrono::microseconds;
 
-workload plain(std::string name, unsigned connections, std::size_t bytes, unsigned pipeline = 1) {
-  workload w;
-  w.name = std::move(name);
-  w.connections = connections;
-  w.message_bytes = bytes;
-  w.pipeline = pipeline;
-  return w;
-}
-
-workload costly(std::string name, work_kind kind, microseconds cost) {
-  workload w = plain(std::move(name), 50, 64);
-  w.kind = kind;
-  w.cost = cost;
-  return w;
-}
+constexpr std::string_view hello = "Hello World";
 
 /// Only these take a cost after the colon. The others would ignore it silently, so they reject it.
 bool takes_cost(const workload& w) { return w.kind == work_kind::cpu || w.kind == work_kind::blocking; }
@@ -35,29 +21,23 @@ std::string_view family(std::string_view name) { return name.substr(0, name.find
 }  // namespace
 
 std::vector<workload> default_workloads() {
-  std::vector<workload> all{
-      plain("echo", 100, 8),
-      plain("latency", 1, 8),
-      plain("large", 100, 16 * 1024),
-      plain("pipeline", 50, 64, 64),
-      plain("many", 5000, 8),
-      plain("short", 50, 64),
-      costly("cpu:200us", work_kind::cpu, microseconds(200)),
-      costly("blocking:2ms", work_kind::blocking, microseconds(2000)),
-      costly("mixed", work_kind::mixed, microseconds(5000)),
-      costly("heartbeat", work_kind::mixed, microseconds(5000)),
-      plain("ask", 100, 64),
-      plain("timestamp", 100, header_bytes),
-      plain("framed", 1000, prefix_bytes(work_kind::framed) + std::string_view("Hello World").size()),
+  using enum work_kind;
+  using namespace std::chrono_literals;
+  return {
+      {.name = "echo"},
+      {.name = "latency", .connections = 1},
+      {.name = "large", .message_bytes = 16 * 1024},
+      {.name = "pipeline", .connections = 50, .message_bytes = 64, .pipeline = 64},
+      {.name = "many", .connections = 5000},
+      {.name = "short", .connections = 50, .message_bytes = 64, .short_connections = true},
+      {.name = "cpu:200us", .kind = cpu, .connections = 50, .message_bytes = 64, .cost = 200us},
+      {.name = "blocking:2ms", .kind = blocking, .connections = 50, .message_bytes = 64, .cost = 2ms},
+      {.name = "mixed", .kind = mixed, .connections = 50, .message_bytes = 64, .cost = 5ms},
+      {.name = "heartbeat", .kind = mixed, .connections = 50, .message_bytes = 64, .heartbeat = true, .cost = 5ms},
+      {.name = "ask", .kind = ask, .message_bytes = 64},
+      {.name = "timestamp", .kind = timestamp, .message_bytes = header_bytes},
+      {.name = "framed", .kind = framed, .connections = 1000, .message_bytes = prefix_bytes(framed) + hello.size()},
   };
-  for (workload& w : all) {
-    w.short_connections = w.name == "short";
-    w.heartbeat = w.name == "heartbeat";
-    if (w.name == "ask") w.kind = work_kind::ask;
-    if (w.name == "timestamp") w.kind = work_kind::timestamp;
-    if (w.name == "framed") w.kind = work_kind::framed;
-  }
-  return all;
 }
 
 std::optional<workload> parse_workload(std::string_view text) {

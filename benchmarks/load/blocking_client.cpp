@@ -4,6 +4,7 @@
 #include "load/clients.hpp"
 #include "load/connect.hpp"
 #include "load/conversation.hpp"
+#include "load/exchanges.hpp"
 #include "load/source_spread.hpp"
 
 #include <sys/socket.h>
@@ -39,16 +40,10 @@ class blocking_client final : public worker {
   }
 
  private:
-  void begin() {
-    control_.ready.fetch_add(1);
-    control_.now.wait(phase::connecting);
-    last_arrival_ = now_ns();
-  }
-
   bool finished() {
     if (control_.at() != phase::draining) return false;
     if (talk_.outstanding() == 0) return true;
-    if (now_ns() - last_arrival_ < static_cast<std::uint64_t>(control_.patience().count())) return false;
+    if (!patience_is_over()) return false;
     tally_.fail(talk_.outstanding(), "no reply by the end");
     return true;
   }
@@ -90,20 +85,19 @@ class blocking_client final : public worker {
   }
 
   void run_short();
-  const char* one_request(const request_stream& stream, std::uint64_t position);
+  const char* one_request(echo_exchange& what);
 
   conversation talk_;
   source_spread sources_;
   unsigned index_;
   unique_fd fd_;
   std::vector<char> buffer_;
-  std::uint64_t last_arrival_ = 0;
 };
 
 void blocking_client::run_short() {
   constexpr unsigned give_up_after = 100;
   const unsigned count = control_.settings.work.connections;
-  const request_stream stream = control_.requests_of(index_, index_);
+  echo_exchange what(control_, index_);
   begin();
   unsigned in_a_row = 0;
   std::uint64_t turn = 0;
@@ -111,7 +105,8 @@ void blocking_client::run_short() {
     const auto due = control_.open_loop() ? control_.due_ns(index_ + turn * count) : now_ns();
     wait_until_due(due);
     if (control_.at() == phase::draining) break;
-    const char* wrong = one_request(stream, turn * stream.message_bytes());
+    const char* wrong = one_request(what);
+    what.next();
     if (control_.settings.close_by_reset && fd_) close_with_reset(fd_);
     fd_.reset();
     in_a_row = wrong != nullptr ? in_a_row + 1 : 0;
@@ -126,24 +121,21 @@ void blocking_client::run_short() {
 }
 
 /// Connects, sends a request and reads the reply. Returns null, or what went wrong.
-const char* blocking_client::one_request(const request_stream& stream, std::uint64_t position) {
+const char* blocking_client::one_request(echo_exchange& what) {
   const auto patience_ms = static_cast<int>(control_.patience().count() / 1'000'000);
   fd_ = connect_blocking(control_.target, patience_ms, sources_.next());
   if (!fd_) return std::strerror(errno);
-  for (std::uint64_t at = position, end = position + stream.message_bytes(); at < end;) {
-    const std::size_t length = std::min<std::uint64_t>(end - at, buffer_.size());
-    stream.produce(at, buffer_.data(), length);
+  for (std::size_t sent = 0; sent < what.request_bytes();) {
+    const std::size_t length = std::min(what.request_bytes() - sent, buffer_.size());
+    what.produce(sent, buffer_.data(), length);
     if (!send_whole(fd_, {buffer_.data(), length})) return std::strerror(errno);
-    at += length;
+    sent += length;
   }
-  for (std::uint64_t at = position, end = position + stream.message_bytes(); at < end;) {
+  while (!what.complete()) {
     const ssize_t n = receive_some(fd_, {buffer_.data(), buffer_.size()});
-    if (n == 0) return "the server closed the connection";
+    if (n == 0) return what.take_end();
     if (n < 0) return errno == EAGAIN ? "no reply in time" : std::strerror(errno);
-    const auto length = static_cast<std::size_t>(n);
-    if (at + length > end) return "the server sent more than it was asked for";
-    if (!stream.matches(at, {buffer_.data(), length})) return "wrong bytes in a reply";
-    at += length;
+    if (const char* const wrong = what.take({buffer_.data(), static_cast<std::size_t>(n)})) return wrong;
   }
   last_arrival_ = now_ns();
   return nullptr;

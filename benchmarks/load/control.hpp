@@ -137,8 +137,27 @@ class worker {
   const tally& found() const { return tally_; }
 
  protected:
+  static constexpr std::uint64_t idle_wait_ns = 20'000'000;  ///< delay until a thread notices a new phase, at most
+
+  /// Reports that the connections are established, and waits for the load to begin.
+  void begin() {
+    control_.ready.fetch_add(1);
+    control_.now.wait(phase::connecting);
+    last_arrival_ = now_ns();
+  }
+  /// Returns whether the last arrival is so long ago that missing replies count as failed.
+  bool patience_is_over() const {
+    return now_ns() - last_arrival_ > static_cast<std::uint64_t>(control_.patience().count());
+  }
+  /// Open loop: returns how long to wait for replies before a request is due.
+  static std::uint64_t wait_before(std::uint64_t due) {
+    const auto now = now_ns();
+    return due <= now ? 0 : std::min(idle_wait_ns, due - now);
+  }
+
   control& control_;
   tally tally_;
+  std::uint64_t last_arrival_ = 0;
 };
 
 }  // namespace quintet::bench

@@ -16,7 +16,6 @@ namespace quintet::bench {
 namespace {
 
 constexpr std::size_t buffer_bytes = 256 * 1024;
-constexpr std::uint64_t idle_wait_ns = 20'000'000;  ///< delay until a thread notices a new phase if nothing arrives
 
 class epoll_client final : public worker {
  public:
@@ -28,12 +27,11 @@ class epoll_client final : public worker {
 
   void run() override {
     connect_all();
-    control_.ready.fetch_add(1);
-    control_.now.wait(phase::connecting);
+    begin();
     for (link& l : links_) send(l, now_ns());
-    last_arrival_ = now_ns();
     while (open_ != 0 && !drained()) {
-      for (const epoll_event& e : epoll_.wait(wait_ns())) handle(e);
+      for (const epoll_event& e : epoll_.wait(control_.open_loop() ? wait_before(slot_due_ns()) : idle_wait_ns))
+        handle(e);
       if (control_.open_loop()) send_due();
     }
     for (link& l : links_) close_at_end(l);
@@ -48,13 +46,6 @@ class epoll_client final : public worker {
 
   void connect_all();
   void connected(link& l);
-
-  std::uint64_t wait_ns() const {
-    if (!control_.open_loop()) return idle_wait_ns;
-    const auto now = now_ns();
-    const auto due = slot_due_ns();
-    return due <= now ? 0 : std::min(idle_wait_ns, due - now);
-  }
 
   void watch(link& l, std::uint32_t mask) {
     if (l.watched == mask) return;
@@ -123,7 +114,7 @@ class epoll_client final : public worker {
 
   bool drained() const {
     if (control_.at() != phase::draining) return false;
-    if (now_ns() - last_arrival_ > static_cast<std::uint64_t>(control_.patience().count())) return true;
+    if (patience_is_over()) return true;
     return std::none_of(links_.begin(), links_.end(), [](const link& l) { return l.fd && l.talk.outstanding() != 0; });
   }
 
@@ -140,7 +131,6 @@ class epoll_client final : public worker {
   unsigned first_;
   unsigned step_;
   std::uint64_t slot_ = 0;  ///< open loop: turns of its connections that have passed
-  std::uint64_t last_arrival_ = 0;
   std::unique_ptr<char[]> in_ = std::make_unique<char[]>(buffer_bytes);
   std::unique_ptr<char[]> out_ = std::make_unique<char[]>(buffer_bytes);
 };

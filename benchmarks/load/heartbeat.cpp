@@ -26,8 +26,7 @@ class heartbeat final : public worker {
     const auto patience_ms = static_cast<int>(control_.patience().count() / 1'000'000);
     fd_ = connect_blocking(control_.heartbeat_target, patience_ms);
     if (!fd_) tally_.fail(1, std::string("heartbeat: ") + std::strerror(errno));
-    control_.ready.fetch_add(1);
-    control_.now.wait(phase::connecting);
+    begin();
     constexpr std::uint64_t interval = std::chrono::nanoseconds(heartbeat_interval).count();
     // A late reply does not shift the schedule: delayed beats are sent at once and count from their scheduled time.
     for (auto due = now_ns() + interval; fd_ && wait_until(due); due += interval) beat(due);

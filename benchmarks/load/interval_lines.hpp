@@ -26,9 +26,8 @@ class interval_lines {
   void line(double seconds, std::uint64_t requests, std::uint64_t failed) {
     const auto ok_now = requests - requests_, failed_now = failed - failed_;
     const double rate = static_cast<double>(ok_now) / (seconds - seconds_);
-    fmt::print(stderr, "{:.1f} s: {} requests/s  ok {}  failed {}  success {} %\n", seconds,
-               with_commas(static_cast<std::uint64_t>(rate)), with_commas(ok_now), with_commas(failed_now),
-               success_percent(ok_now, failed_now));
+    fmt::print(stderr, "{:.1f} s: {} requests/s  {}\n", seconds, with_commas(static_cast<std::uint64_t>(rate)),
+               outcome_text(ok_now, failed_now));
     seconds_ = seconds;
     requests_ = requests;
     failed_ = failed;

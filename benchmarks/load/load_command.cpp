@@ -86,9 +86,8 @@ void show_progress(const load_progress& p) {
   const double rate = p.warming || p.seconds <= 0 ? 0 : static_cast<double>(p.requests) / p.seconds;
   std::string numbers = fmt::format("{:.1f}/{:.1f} s", p.seconds, p.of_seconds);
   if (!p.warming)
-    numbers +=
-        fmt::format("  {} requests/s  ok {}  failed {}  success {} %", with_commas(static_cast<std::uint64_t>(rate)),
-                    with_commas(p.requests), with_commas(p.failed), success_percent(p.requests, p.failed));
+    numbers += fmt::format("  {} requests/s  {}", with_commas(static_cast<std::uint64_t>(rate)),
+                           outcome_text(p.requests, p.failed));
   if (::isatty(STDERR_FILENO) == 0) return fmt::print(stderr, "{} {}\n", what, numbers);
   constexpr int width = 24;
   const int done = static_cast<int>(width * std::min(1.0, p.seconds / p.of_seconds));

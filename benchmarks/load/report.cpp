@@ -18,9 +18,18 @@ namespace {
 constexpr std::array<std::pair<const char*, double>, 4> percentiles{
     {{"p50", 50}, {"p90", 90}, {"p99", 99}, {"p999", 99.9}}};
 
+/// Returns the value, or null if it is not known.
+template <class T>
+boost::json::value known_if(bool is_known, T value) {
+  return is_known ? boost::json::value(std::move(value)) : boost::json::value(nullptr);
+}
+
+boost::json::value or_null(const std::optional<double>& value) {
+  return known_if(value.has_value(), value.value_or(0));
+}
+
 boost::json::value microseconds(const histogram& h, std::uint64_t ns) {
-  if (h.total() == 0) return nullptr;
-  return static_cast<double>(ns) / 1e3;
+  return known_if(h.total() != 0, static_cast<double>(ns) / 1e3);
 }
 
 std::string text_of(std::uint64_t ns) {
@@ -58,30 +67,19 @@ std::string bytes_text(std::size_t bytes) {
   return bytes >= 1024 && bytes % 1024 == 0 ? fmt::format("{} KiB", bytes / 1024) : fmt::format("{} B", bytes);
 }
 
+double client_us_per_request(const load_result& r) {
+  return r.requests == 0 ? 0 : r.client_cpu_s * 1e6 / static_cast<double>(r.requests);
+}
+
 void add_throughput(boost::json::object& o, const load_settings& s, const load_result& r) {
-  if (!r.measured()) {
-    for (const char* key : {"duration_s", "requests_per_s", "mb_per_s", "client_cpu_us_per_request",
-                            "client_cpu_fraction", "measured_from_ns", "measured_to_ns"})
-      o[key] = nullptr;
-    return;
-  }
-  o["duration_s"] = r.seconds();
-  o["requests_per_s"] = r.requests_per_s();
-  o["mb_per_s"] = megabytes(s, r);
-  o["client_cpu_us_per_request"] = nullptr;
-  if (r.requests != 0) o["client_cpu_us_per_request"] = r.client_cpu_s * 1e6 / static_cast<double>(r.requests);
-  o["client_cpu_fraction"] = r.cpu_fraction();
-  o["measured_from_ns"] = r.measured_from_ns;
-  o["measured_to_ns"] = r.measured_to_ns;
-}
-
-boost::json::value or_null(const std::optional<double>& value) {
-  return value ? boost::json::value(*value) : boost::json::value(nullptr);
-}
-
-std::optional<std::string_view> bottleneck_in(const load_settings& s, const load_result& r) {
-  if (!r.measured()) return std::nullopt;
-  return bottleneck_of(r.spent(s.spin.count() != 0));
+  const bool known = r.measured();
+  o["duration_s"] = known_if(known, r.seconds());
+  o["requests_per_s"] = known_if(known, r.requests_per_s());
+  o["mb_per_s"] = known_if(known, megabytes(s, r));
+  o["client_cpu_us_per_request"] = known_if(known && r.requests != 0, client_us_per_request(r));
+  o["client_cpu_fraction"] = known_if(known, r.cpu_fraction());
+  o["measured_from_ns"] = known_if(known, r.measured_from_ns);
+  o["measured_to_ns"] = known_if(known, r.measured_to_ns);
 }
 
 void add_server(boost::json::object& o, const load_result& r) {
@@ -89,10 +87,9 @@ void add_server(boost::json::object& o, const load_result& r) {
   for (const thread_use& t : r.server_threads)
     threads.push_back(boost::json::object{{"name", t.name}, {"cpu_fraction", t.fraction}});
   o["server_thread_cpu"] = std::move(threads);
-  o["server_read_bytes"] = o["server_written_bytes"] = nullptr;
-  if (!r.server_disk) return;
-  o["server_read_bytes"] = r.server_disk->read;
-  o["server_written_bytes"] = r.server_disk->written;
+  const disk_bytes disk = r.server_disk.value_or(disk_bytes());
+  o["server_read_bytes"] = known_if(r.server_disk.has_value(), disk.read);
+  o["server_written_bytes"] = known_if(r.server_disk.has_value(), disk.written);
 }
 
 // The samples are a moment wider than the window, so CPU time, switches and calls are rates.
@@ -122,19 +119,19 @@ void add_server_use(boost::json::object& o, const load_result& r) {
 }
 
 void add_limits(boost::json::object& o, const load_settings& s, const load_result& r) {
+  const network_use net = r.network.value_or(network_use());
   const bool known = r.network && r.requests != 0;
   const auto requests = static_cast<double>(r.requests);
-  o["interface"] = nullptr;
-  if (r.network) o["interface"] = r.network->interface;
-  o["net_bytes_per_request"] = known ? or_null(r.network->bytes / requests) : nullptr;
-  o["net_packets_per_request"] = known ? or_null(r.network->packets / requests) : nullptr;
+  o["interface"] = known_if(r.network.has_value(), net.interface);
+  o["net_bytes_per_request"] = known_if(known, net.bytes / requests);
+  o["net_packets_per_request"] = known_if(known, net.packets / requests);
   o["server_busy_fraction"] = or_null(r.server_utilization);
   o["machine_busy_fraction"] = or_null(r.machine_utilization);
   o["disk_wait_fraction"] = or_null(r.disk_utilization);
   add_server(o, r);
   add_server_use(o, r);
-  o["bottleneck"] = nullptr;
-  if (const auto name = bottleneck_in(s, r)) o["bottleneck"] = *name;
+  const auto name = r.measured() ? bottleneck_of(r.spent(s.spin.count() != 0)) : std::nullopt;
+  o["bottleneck"] = known_if(name.has_value(), name.value_or(""));
 }
 
 std::string network_text(const load_settings& s, const load_result& r) {
@@ -203,12 +200,10 @@ boost::json::object to_json(const load_settings& s, const load_result& r) {
   o["client"] = name_of(s.client);
   o["client_threads"] = s.client == client_kind::blocking ? s.work.connections : s.threads;
   o["spin_us"] = spin_us(s);
-  o["rate"] = nullptr;
-  if (s.rate > 0) o["rate"] = s.rate;
+  o["rate"] = known_if(s.rate > 0, s.rate);
   o["requests"] = r.requests;
   o["failed"] = r.failed;
-  o["first_failure"] = nullptr;
-  if (r.failed != 0) o["first_failure"] = r.first_failure;
+  o["first_failure"] = known_if(r.failed != 0, r.first_failure);
   o["due_not_sent"] = r.due_not_sent;
   o["shed"] = r.shed;
   o["over_1s"] = r.over_1s;
@@ -217,15 +212,13 @@ boost::json::object to_json(const load_settings& s, const load_result& r) {
   for (const auto& [name, percent] : percentiles)
     o[std::string(name) + "_us"] = microseconds(r.latencies, r.latencies.percentile(percent));
   o["max_us"] = microseconds(r.latencies, r.latencies.max());
-  o["mode_ms"] = nullptr;
-  if (r.latencies.total() != 0) o["mode_ms"] = r.latencies.mode(1'000'000) / 1'000'000;
+  o["mode_ms"] = known_if(r.latencies.total() != 0, r.latencies.mode(1'000'000) / 1'000'000);
   o["cheap_p50_us"] = microseconds(r.cheap, r.cheap.percentile(50));
   o["cheap_p99_us"] = microseconds(r.cheap, r.cheap.percentile(99));
   o["heartbeat_p50_us"] = microseconds(r.heartbeats, r.heartbeats.percentile(50));
   o["heartbeat_p99_us"] = microseconds(r.heartbeats, r.heartbeats.percentile(99));
   o["heartbeat_max_us"] = microseconds(r.heartbeats, r.heartbeats.max());
-  o["heartbeat_real_time"] = nullptr;
-  if (s.heartbeat) o["heartbeat_real_time"] = r.heartbeat_is_real_time;
+  o["heartbeat_real_time"] = known_if(s.heartbeat.has_value(), r.heartbeat_is_real_time);
   o["interrupted"] = r.interrupted;
   return o;
 }
@@ -247,8 +240,7 @@ std::string to_text(const load_settings& s, const load_result& r) {
   std::string text = fmt::format(
       "{} requests in {:.2f} s: {} requests/s, {:.2f} MB/s each way\n", with_commas(r.requests), r.seconds(),
       with_commas(static_cast<std::uint64_t>(std::llround(r.requests_per_s()))), megabytes(s, r));
-  text += fmt::format("ok {}  failed {}  success {} %\n", with_commas(r.requests), with_commas(r.failed),
-                      success_percent(r.requests, r.failed));
+  text += outcome_text(r.requests, r.failed) + '\n';
   if (r.failed != 0) text += fmt::format("first failure: {}\n", r.first_failure);
   text += "latency: " + latency_text(r.latencies) + '\n';
   if (r.cheap.total() > 0) text += "of those that are not expensive: " + latency_text(r.cheap) + '\n';
@@ -260,8 +252,8 @@ std::string to_text(const load_settings& s, const load_result& r) {
   if (r.rate_missed())
     text += fmt::format("the rate was too high: {} requests that were due could not be sent\n",
                         with_commas(r.due_not_sent));
-  const double per_request = r.requests == 0 ? 0 : r.client_cpu_s * 1e6 / static_cast<double>(r.requests);
-  text += fmt::format("client: {:.2f} us of CPU per request, {:.0f} % busy\n", per_request, 100 * r.cpu_fraction());
+  text += fmt::format("client: {:.2f} us of CPU per request, {:.0f} % busy\n", client_us_per_request(r),
+                      100 * r.cpu_fraction());
   return text + server_text(r) + network_text(s, r) + bottleneck_text(s, r);
 }
 
@@ -282,9 +274,10 @@ std::string distribution_text(const histogram& latencies, double requests_per_s)
   return text + fmt::format("{:.2f} requests per second\n", requests_per_s);
 }
 
-std::string success_percent(std::uint64_t ok, std::uint64_t failed) {
-  if (ok + failed == 0) return "0.000";
-  return fmt::format("{:.3f}", std::floor(1e5 * static_cast<double>(ok) / static_cast<double>(ok + failed)) / 1e3);
+std::string outcome_text(std::uint64_t ok, std::uint64_t failed) {
+  const auto all = static_cast<double>(std::max<std::uint64_t>(ok + failed, 1));
+  return fmt::format("ok {}  failed {}  success {:.3f} %", with_commas(ok), with_commas(failed),
+                     std::floor(1e5 * static_cast<double>(ok) / all) / 1e3);
 }
 
 std::string with_commas(std::uint64_t value) {

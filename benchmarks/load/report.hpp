@@ -25,8 +25,8 @@ std::string distribution_text(const histogram& latencies, double requests_per_s)
 /// Describes a run before it starts: "echo: 100 connections x 8 B, depth 1, ...".
 std::string describe(const load_settings& settings);
 
-/// Rounds down: only a run without a failure shows 100 %.
-std::string success_percent(std::uint64_t ok, std::uint64_t failed);
+/// Returns "ok 999  failed 1  success 99.900 %". The percentage is rounded down: only without a failure it is 100 %.
+std::string outcome_text(std::uint64_t ok, std::uint64_t failed);
 
 /// Formats "1234567" as "1,234,567".
 std::string with_commas(std::uint64_t value);

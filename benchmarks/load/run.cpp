@@ -9,7 +9,6 @@
 
 #include <fmt/core.h>
 #include <poll.h>
-#include <sys/resource.h>
 
 #include <cerrno>
 #include <cstring>
@@ -21,15 +20,6 @@
 
 namespace quintet::bench {
 namespace {
-
-double cpu_seconds() {
-  rusage used{};
-  ::getrusage(RUSAGE_SELF, &used);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
-  };
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
-}
 
 class coordinator {
  public:
@@ -131,7 +121,7 @@ class coordinator {
 
   void measure() {
     circumstances around(control_.settings, control_.target);
-    const double before = cpu_seconds();
+    const double before = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID);
     result_.measured_from_ns = now_ns();
     control_.from_ns = result_.measured_from_ns;
     move_to(phase::measuring);
@@ -139,7 +129,7 @@ class coordinator {
     stay(phase::measuring, control_.settings.duration);
     control_.to_ns = result_.measured_to_ns = now_ns();
     move_to(phase::draining);
-    result_.client_cpu_s = cpu_seconds() - before;
+    result_.client_cpu_s = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - before;
     around.fill(result_);
     if (observer_.measured) observer_.measured();
   }

@@ -14,9 +14,8 @@
 namespace quintet::bench {
 namespace {
 
-constexpr std::uint64_t idle_wait_ns = 20'000'000;  ///< delay until a thread notices a new phase if nothing arrives
-constexpr std::uint64_t full_wait_ns = 1'000'000;   ///< the same where a request waits for room in its ring
-constexpr int looks_per_clock = 16;                 ///< a look at the clock takes as long as several at a ring
+constexpr std::uint64_t full_wait_ns = 1'000'000;  ///< idle_wait_ns where a request waits for room in its ring
+constexpr int looks_per_clock = 16;                ///< a look at the clock takes as long as several at a ring
 
 class shm_client final : public worker {
  public:
@@ -28,10 +27,8 @@ class shm_client final : public worker {
 
   void run() override {
     connect_all();
-    control_.ready.fetch_add(1);
-    control_.now.wait(phase::connecting);
+    begin();
     for (link& l : links_) send(l);
-    last_arrival_ = now_ns();
     while (open_ != 0 && !drained())
       if (!poll_all()) rest();
     for (link& l : links_) close_at_end(l);
@@ -127,7 +124,7 @@ class shm_client final : public worker {
 
   bool drained() const {
     if (control_.at() != phase::draining) return false;
-    if (now_ns() - last_arrival_ > static_cast<std::uint64_t>(control_.patience().count())) return true;
+    if (patience_is_over()) return true;
     return std::none_of(links_.begin(), links_.end(),
                         [](const link& l) { return l.memory && l.talk.outstanding() != 0; });
   }
@@ -142,7 +139,6 @@ class shm_client final : public worker {
   std::vector<link> links_;
   std::size_t open_ = 0;
   std::size_t turn_ = 0;
-  std::uint64_t last_arrival_ = 0;
 };
 
 }  // namespace

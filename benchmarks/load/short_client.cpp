@@ -36,9 +36,7 @@ class short_client final : public worker {
   }
 
   void run() override {
-    control_.ready.fetch_add(1);
-    control_.now.wait(phase::connecting);
-    last_arrival_ = now_ns();
+    begin();
     while (in_a_row_ < give_up_after && !drained()) {
       if (control_.at() != phase::draining) start_idle();
       for (const epoll_event& e : epoll_.wait(wait_ns())) handle(slots_[e.data.u32]);
@@ -131,17 +129,13 @@ class short_client final : public worker {
   }
 
   std::uint64_t wait_ns() const {
-    constexpr std::uint64_t idle_wait_ns = 20'000'000;
     if (!control_.open_loop() || control_.at() == phase::draining || idle_.empty()) return idle_wait_ns;
-    const auto now = now_ns();
-    const auto due = turn_due_ns();
-    return due <= now ? 0 : std::min(idle_wait_ns, due - now);
+    return wait_before(turn_due_ns());
   }
 
   bool drained() const {
     if (control_.at() != phase::draining) return false;
-    return idle_.size() == slots_.size() ||
-           now_ns() - last_arrival_ > static_cast<std::uint64_t>(control_.patience().count());
+    return idle_.size() == slots_.size() || patience_is_over();
   }
 
   epoll_set epoll_;
@@ -151,7 +145,6 @@ class short_client final : public worker {
   std::vector<slot> slots_;
   std::vector<unsigned> idle_;
   std::uint64_t turns_ = 0;  ///< open loop: requests of this thread that have been scheduled so far
-  std::uint64_t last_arrival_ = 0;
   unsigned in_a_row_ = 0;
   std::vector<char> in_;
   std::vector<char> out_;
