@@ -20,7 +20,7 @@ class circumstances {
   void fill(load_result& into) const;
 
  private:
-  void fill_server(load_result& into, double seconds) const;
+  void fill_server(load_result& into) const;
 
   std::optional<pid_t> server_;
   std::string interface_;
@@ -30,7 +30,6 @@ class circumstances {
   std::uint64_t begun_ns_;
   machine_seconds machine_;
   std::optional<interface_counts> counts_;
-  std::optional<double> disk_stall_s_;
 };
 
 }  // namespace quintet::bench

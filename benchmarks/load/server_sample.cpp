@@ -82,6 +82,15 @@ std::optional<double> switches_between(const server_sample& before, const server
   return sum;
 }
 
+/// Returns the number after the first "key" in the text.
+std::optional<double> number_after(std::string_view text, std::string_view key) {
+  const auto at = text.find(key);
+  if (at == text.npos) return std::nullopt;
+  std::istringstream rest{std::string(text.substr(at + key.size()))};
+  double value = 0;
+  return rest >> value ? std::optional(value) : std::nullopt;
+}
+
 double seconds_of(pid_t thread, const thread_seconds& in) {
   const auto found = in.find(thread);
   return found == in.end() ? 0 : found->second;
@@ -101,7 +110,7 @@ std::optional<server_sample> sample_server(pid_t server) {
   server_sample out;
   out.wall_s = seconds(CLOCK_MONOTONIC).value_or(0);
   if (!add_process(server, out)) return std::nullopt;
-  out.disk = read_disk_bytes(server);
+  out.disk = parse_process_io(read_if_possible(fmt::format("/proc/{}/io", server)));
   return out;
 }
 
@@ -151,7 +160,20 @@ machine_seconds read_machine_seconds() {
     if (field != 3 && field != 4) out.busy += time_s;
     if (field == 6) out.softirq = time_s;
   }
+  out.disk_stall = parse_disk_stall(read_if_possible("/proc/pressure/io"));
   return out;
+}
+
+std::optional<disk_bytes> parse_process_io(std::string_view text) {
+  const auto read = number_after(text, "\nread_bytes:"), written = number_after(text, "\nwrite_bytes:");
+  if (!read || !written) return std::nullopt;
+  return disk_bytes{*read, *written};
+}
+
+std::optional<double> parse_disk_stall(std::string_view text) {
+  const auto full = text.find("full ");
+  const auto us = full == text.npos ? std::nullopt : number_after(text.substr(full), "total=");
+  return us ? std::optional(*us / 1e6) : std::nullopt;
 }
 
 }  // namespace quintet::bench

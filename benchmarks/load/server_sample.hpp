@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// server_sample.hpp: the kernel's data about a server process at one moment, and the difference of two.
+// server_sample.hpp: the kernel's data about a server process and the machine at one moment, and the difference of two.
 #pragma once
-
-#include "load/disk.hpp"
 
 #include <sys/types.h>
 
@@ -10,12 +8,18 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace quintet::bench {
 
 /// CPU seconds that each thread of a process has used so far. A thread is missing where the kernel does not tell.
 using thread_seconds = std::map<pid_t, double>;
+
+struct disk_bytes {
+  /// Traffic with block devices. Reads from the page cache are excluded; writes count when pages become dirty.
+  double read = 0, written = 0;
+};
 
 struct server_sample {
   double wall_s = 0;  ///< CLOCK_MONOTONIC
@@ -24,7 +28,7 @@ struct server_sample {
   double rss_bytes = 0;
   std::map<pid_t, std::uint64_t> switches;  ///< context switches of each thread
   thread_seconds threads;
-  std::optional<disk_bytes> disk;  ///< of the process without its children
+  std::optional<disk_bytes> disk;  ///< of the process without its children; nullopt if it belongs to another user
 };
 
 /// Takes a sample of the process and its children. Returns nullopt if the process has ended.
@@ -51,11 +55,17 @@ struct thread_use {
 /// Returns the threads, busiest first. Call it soon after `after` was read: the names are read now.
 std::vector<thread_use> busiest_threads(const thread_seconds& before, const thread_seconds& after, double wall_s);
 
-/// CPU time of all CPUs together, used by any process, in seconds since boot.
+/// Seconds since boot, in which any process is the cause.
 struct machine_seconds {
-  double busy = 0;
-  double softirq = 0;  ///< the part of `busy` spent in software interrupts, such as receiving packets
+  double busy = 0;                   ///< of all CPUs together
+  double softirq = 0;                ///< the part of `busy` spent in software interrupts, such as receiving packets
+  std::optional<double> disk_stall;  ///< all non-idle tasks waited for a disk; nullopt if the kernel has no CONFIG_PSI
 };
 machine_seconds read_machine_seconds();
+
+/// Parses /proc/PID/io, which counts since the process began. Returns nullopt if a value is missing.
+std::optional<disk_bytes> parse_process_io(std::string_view text);
+/// Parses /proc/pressure/io: returns machine_seconds::disk_stall.
+std::optional<double> parse_disk_stall(std::string_view text);
 
 }  // namespace quintet::bench

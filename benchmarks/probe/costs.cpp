@@ -21,9 +21,8 @@
 #include "load/clock.hpp"
 #include "load/connect.hpp"
 #include "options.hpp"
-#include "probe/doorbell.hpp"
 #include "probe/median.hpp"
-#include "probe/ping_pong.hpp"
+#include "probe/two_threads.hpp"
 #include "serve/compute.hpp"
 #include "unique_fd.hpp"
 

@@ -7,11 +7,9 @@
 #include "piece_stream.hpp"
 #include "probe/chase.hpp"
 #include "probe/costs.hpp"
-#include "probe/counters.hpp"
-#include "probe/doorbell.hpp"
 #include "probe/hashes.hpp"
-#include "probe/ping_pong.hpp"
 #include "probe/receiver.hpp"
+#include "probe/two_threads.hpp"
 #include "probe/zero_copy.hpp"
 
 #include <fmt/format.h>

@@ -4,10 +4,8 @@
 #include "load/server_sample.hpp"
 #include "options.hpp"
 #include "probe/chase.hpp"
-#include "probe/counters.hpp"
-#include "probe/doorbell.hpp"
 #include "probe/median.hpp"
-#include "probe/ping_pong.hpp"
+#include "probe/two_threads.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -14,7 +14,7 @@ IS_PROGRAM = re.compile(r"/examples/(\w+\.cpp$|tutorial/)|/main\.cpp$|/benchmark
 # Sources that declare the same names as others. If clang-tidy reports a redefinition in a group, list one of the two here.
 ALONE = ("net/options/advanced_options.cpp", "net/engine/epoll_engine.cpp", "base/encoding/checksum_avx2.cpp",
          "examples/slow_query/query.cpp", "benchmarks/micro/handoff.cpp", "benchmarks/load/shm_client.cpp",
-         "benchmarks/probe/counters.cpp", "benchmarks/probe/receiver.cpp", "benchmarks/workloads.cpp",
+         "benchmarks/probe/two_threads.cpp", "benchmarks/probe/receiver.cpp", "benchmarks/workloads.cpp",
          "benchmarks/serve/serve_command.cpp")
 
 
