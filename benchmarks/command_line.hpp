@@ -44,6 +44,11 @@ inline auto size_in(std::size_t min, std::size_t max) {
   return [min, max](const std::string& text) { return parse_size(text, min, max); };
 }
 
+/// Returns a parser for add_parsed(): a range of numbers from 1 to `most`.
+inline auto range_up_to(unsigned most) {
+  return [most](const std::string& text) { return parse_range(text, most); };
+}
+
 /// Returns a parser for add_parsed(): an enumerator by its name. `what`: "an accept strategy".
 template <named_enum E>
 auto named(const char* what) {

@@ -33,8 +33,7 @@ namespace fs = std::filesystem;
 
 struct echo_options {
   quintet::model model = quintet::model::loop_per_thread;
-  unsigned connections = 100;
-  unsigned client_threads = 1;
+  load_settings load = {.work = require_workload("timestamp"), .warm_up = {}};  // without warm-up every request counts
   std::optional<std::chrono::nanoseconds> duration;
   bool quick = false;
   std::string json;
@@ -53,19 +52,15 @@ std::ptrdiff_t open_descriptors() {
 }
 
 load_settings settings_of(const echo_options& o) {
-  load_settings s;
-  s.work = require_workload("timestamp");
-  s.work.connections = o.connections;
-  s.threads = o.client_threads;
+  load_settings s = o.load;
   s.duration = o.duration.value_or(o.quick ? std::chrono::seconds(1) : std::chrono::seconds(5));
-  s.warm_up = std::chrono::nanoseconds(0);  // every request counts
   if (s.duration.count() == 0) throw usage_error("--duration is 0; it must be more than 0");
   return s;
 }
 
 config config_of(const echo_options& o) {
   config c{.listen = {{"127.0.0.1:0"}}, .model = o.model};
-  c.threads.max_threads = std::max<std::size_t>(c.threads.max_threads, o.connections + 100);
+  c.threads.max_threads = std::max<std::size_t>(c.threads.max_threads, o.load.work.connections + 100);
   return c;
 }
 
@@ -143,9 +138,9 @@ void add_echo(CLI::App& app) {
   add_parsed(*sub, "--model NAME", options->model, parse_model,
              "thread_per_connection, single_reactor, reactor_pool, loop_per_thread (default), loop_per_thread_pool; or "
              "1 to 5");
-  add_parsed(*sub, "--connections N", options->connections, number_in<unsigned>(1, 1'000'000),
+  add_parsed(*sub, "--connections N", options->load.work.connections, number_in<unsigned>(1, 1'000'000),
              "concurrent connections (100)");
-  add_parsed(*sub, "--client-threads N", options->client_threads, number_in<unsigned>(1, 1024),
+  add_parsed(*sub, "--client-threads N", options->load.threads, number_in<unsigned>(1, 1024),
              "threads of the clients, each with its own epoll set (1)");
   add_parsed(*sub, "--duration S", options->duration, parse_duration, "time until the clients end, in seconds (5)");
   sub->add_flag("--quick", options->quick, "one second");

@@ -130,7 +130,7 @@ cpu_list parse_cpus(std::string_view text) {
   return cpus;
 }
 
-count_range parse_sizes(std::string_view text, unsigned most) {
+count_range parse_range(std::string_view text, unsigned most) {
   const auto dots = text.find("..");
   const auto min = whole<unsigned>(text.substr(0, dots));
   const auto max = dots == text.npos ? min : whole<unsigned>(text.substr(dots + 2));
@@ -138,8 +138,6 @@ count_range parse_sizes(std::string_view text, unsigned most) {
   throw usage_error(
       fmt::format("\"{}\" is not a range; write MIN..MAX with 1 <= MIN <= MAX <= {}, or one number", text, most));
 }
-
-count_range parse_range(std::string_view text) { return parse_sizes(text, 10'000); }
 
 quintet::model parse_model(std::string_view text) {
   if (const auto m = from_string<quintet::model>(text)) return *m;

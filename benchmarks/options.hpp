@@ -44,9 +44,8 @@ std::size_t parse_size(std::string_view text, std::size_t min, std::size_t max);
 endpoint parse_endpoint(std::string_view text);                                   ///< HOST:PORT
 endpoint parse_target(std::string_view text);                                     ///< HOST:PORT, unix:PATH or shm:PATH
 std::string to_string(const endpoint& where);                                     ///< as parse_target() accepts it
-cpu_list parse_cpus(std::string_view text);  ///< "0", "0,2", "1-3": only CPUs this process may use
-count_range parse_range(std::string_view text);
-count_range parse_sizes(std::string_view text, unsigned most);  ///< a range of bytes up to `most`
+cpu_list parse_cpus(std::string_view text);                     ///< "0", "0,2", "1-3": only CPUs this process may use
+count_range parse_range(std::string_view text, unsigned most);  ///< up to `most`
 quintet::model parse_model(std::string_view text);              ///< a name, or 1 to 5
 engine_kind parse_engine(std::string_view text);                ///< an engine of this build
 

@@ -24,9 +24,6 @@ class piece_stream {
   static constexpr unsigned largest = 64 * 1024;
   static constexpr std::size_t pieces = 256;  ///< number of pieces before the sequence repeats
 
-  /// Parses a command line's value. Throws usage_error.
-  static count_range parse_sizes(const std::string& text) { return bench::parse_sizes(text, largest); }
-
   explicit piece_stream(count_range sizes) {
     std::minstd_rand random(7);  // the standard fixes its sequence, unlike the result of uniform_int_distribution
     for (std::size_t i = 0; i < pieces; ++i) {

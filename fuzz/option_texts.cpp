@@ -62,7 +62,7 @@ void check_numbers(std::string_view text) {
     require(*n >= 2 && *n <= 1U << 30U, "a size has limits");
   if (const auto d = parsed([&] { return bench::parse_duration(text); }))
     require(d->count() >= 0 && d->count() <= 1'000'000'000'000'000, "a duration has limits");
-  if (const auto r = parsed([&] { return bench::parse_sizes(text, 500); }))
+  if (const auto r = parsed([&] { return bench::parse_range(text, 500); }))
     require(r->min >= 1 && r->min <= r->max && r->max <= 500, "a range has limits");
   if (const auto e = parsed([&] { return bench::parse_endpoint(text); }))
     require(e->port > 0 && !e->host.empty(), "an endpoint has a host and a port");

@@ -7,17 +7,17 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <boost/interprocess/anonymous_shared_memory.hpp>
 
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <exception>
-#include <new>
+#include <memory>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -28,25 +28,12 @@ namespace {
 using std::chrono::milliseconds;
 constexpr milliseconds warm_up{100}, step{20}, patience{20'000};
 
-// Memory of all processes of a run: made before they are.
-class boards {
- public:
-  explicit boards(std::size_t count) : count_(count) {
-    void* const at =
-        ::mmap(nullptr, count * sizeof(node_board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (at == MAP_FAILED) throw std::bad_alloc();
-    first_ = static_cast<node_board*>(at);
-    for (std::size_t i = 0; i < count; ++i) new (first_ + i) node_board;
-  }
-  ~boards() { ::munmap(first_, count_ * sizeof(node_board)); }
-  boards(const boards&) = delete;
-  boards& operator=(const boards&) = delete;
-  [[nodiscard]] std::span<node_board> all() const { return {first_, count_}; }
-
- private:
-  std::size_t count_;
-  node_board* first_ = nullptr;
-};
+// Makes the boards, in memory of all processes of a run that are started afterwards.
+std::span<node_board> make_boards(const boost::interprocess::mapped_region& in, std::size_t count) {
+  auto* const first = static_cast<node_board*>(in.get_address());
+  std::uninitialized_default_construct_n(first, count);
+  return {first, count};
+}
 
 // A node in a process of its own, which ends with this object and with this process.
 class child {
@@ -202,23 +189,24 @@ std::vector<unsigned> place_nodes(const bus_settings& s) {
 
 bus_result run_bus(const bus_settings& s) {
   const std::vector<unsigned> places = place_nodes(s);
-  const boards shared(places.size());
+  const auto memory = boost::interprocess::anonymous_shared_memory(places.size() * sizeof(node_board));
+  const std::span<node_board> boards = make_boards(memory, places.size());
   std::vector<child> all;
   std::vector<pid_t> pids;
   for (std::size_t i = 0; i < places.size(); ++i) {
-    all.emplace_back(s.traffic, role_of(s, i + 1), shared.all(), places[i]);
+    all.emplace_back(s.traffic, role_of(s, i + 1), boards, places[i]);
     pids.push_back(all.back().pid());
   }
   for (const child& c : all) c.await(node_command::listening);
   tell_all(all, node_command::connect, node_command::linked);
   for (const child& c : all) c.tell(node_command::send);
   wait_for(all, warm_up);
-  const moment before = look(all, shared.all());
+  const moment before = look(all, boards);
   wait_for(all, s.duration);
-  moment after = look(all, shared.all());
+  moment after = look(all, boards);
   for (auto more = patience; after.messages == before.messages && more.count() > 0; more -= step) {
     wait_for(all, step);  // on a busy machine
-    after = look(all, shared.all());
+    after = look(all, boards);
   }
   bus_result out{.messages = after.messages - before.messages,
                  .bytes = after.bytes - before.bytes,
@@ -226,7 +214,7 @@ bus_result run_bus(const bus_settings& s) {
                  .processes = {},
                  .segments = read_segments(pids)};
   tell_all(all, node_command::stop, node_command::drained);
-  out.checked = settle(shared.all());
+  out.checked = settle(boards);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const server_use used = use_between(before.samples[i], after.samples[i]);
     out.seconds = used.seconds;

@@ -35,11 +35,6 @@ class numbered_messages {
   [[nodiscard]] std::size_t size(std::uint64_t sender, std::uint64_t number) const {
     return sizes_[(number + sender * 977) % sizes_.size()];
   }
-  [[nodiscard]] double mean_size() const {
-    double sum = 0;
-    for (const std::size_t size : sizes_) sum += static_cast<double>(size);
-    return sum / static_cast<double>(sizes_.size());
-  }
   /// Calls use(bytes) with a message, which lies in the pattern itself: a copy would be measured as well.
   template <class F>
   auto with(std::uint64_t sender, std::uint64_t number, F use) {

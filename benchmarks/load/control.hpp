@@ -39,15 +39,9 @@ class counter {
 struct control;
 
 /// One thread's findings. `requests` and `failed` may be read while the thread runs, the rest once it has ended.
-struct tally {
+struct tally : load_findings {
   counter requests;
   counter failed;
-  std::uint64_t due_not_sent = 0;
-  std::uint64_t shed = 0;     // replies that report overload
-  std::uint64_t over_1s = 0;  // replies of both kinds
-  std::string first_failure;
-  histogram latencies;
-  histogram cheap;  // the requests among `latencies` that cost nothing, if the workload has both kinds
 
   /// Counts a correct reply to a request that was sent or, in open loop, scheduled at `begun`. Requests count in the
   /// window of their reply. In open loop the latency counts even after the window, if the request was scheduled within

@@ -155,15 +155,11 @@ class coordinator {
       if (w.get() == heartbeat_) {
         result_.heartbeats = t.latencies;
         result_.heartbeat_is_real_time = control_.heartbeat_is_real_time;
+        if (result_.first_failure.empty()) result_.first_failure = t.first_failure;
       } else {
-        result_.latencies.merge(t.latencies);
-        result_.cheap.merge(t.cheap);
+        result_.add(t);
         result_.requests += t.requests.value();
-        result_.shed += t.shed;
-        result_.over_1s += t.over_1s;
-        result_.due_not_sent += t.due_not_sent;
       }
-      if (result_.first_failure.empty()) result_.first_failure = t.first_failure;
     }
     result_.failed = total_failed();
     result_.interrupted = stopped_;

@@ -21,7 +21,7 @@ namespace quintet::bench {
 enum class client_kind { epoll, blocking, shared_memory };
 
 struct load_settings {
-  endpoint target;
+  endpoint target = {};
   workload work = require_workload("echo");  ///< with the connections, sizes and depth that the user chose
   unsigned threads = 1;  ///< of the epoll and the shared-memory client; the blocking client has one per connection
   double rate = 0;       ///< scheduled requests a second (open loop); 0: as fast as replies come (closed loop)
@@ -31,10 +31,10 @@ struct load_settings {
   bool http = false;                 ///< short connections of the epoll client: HTTP instead of an echo
   std::chrono::nanoseconds duration = std::chrono::seconds(5);
   std::chrono::nanoseconds warm_up = std::chrono::seconds(1);
-  cpu_list cpus;
-  std::optional<endpoint> heartbeat;
-  std::optional<pid_t> server;  ///< the local server process to observe
-  bool count_calls = false;     ///< also its system calls, which slows it down
+  cpu_list cpus = {};
+  std::optional<endpoint> heartbeat = {};
+  std::optional<pid_t> server = {};  ///< the local server process to observe
+  bool count_calls = false;          ///< also its system calls, which slows it down
 };
 
 /// Traffic that the kernel counted on the interface to the server during the window, of all programs.
@@ -44,15 +44,28 @@ struct network_use {
   double busier_way_bytes = 0;  ///< the larger of sent and received
 };
 
-struct load_result {
-  std::uint64_t requests = 0;      ///< answered in the measured window
-  std::uint64_t failed = 0;        ///< wrong bytes, lost connections, missing replies, warm-up included
+/// What one thread of a load, or all of them, have found.
+struct load_findings {
   std::uint64_t due_not_sent = 0;  ///< open loop: requests that the schedule had but the server left no room for
   std::uint64_t shed = 0;          ///< replies in the window that report overload
   std::uint64_t over_1s = 0;       ///< replies of both kinds that took longer than a second, after the warm-up
   std::string first_failure;
   histogram latencies;
-  histogram cheap;  ///< the requests that cost nothing, if the workload has both kinds
+  histogram cheap;  ///< the requests among `latencies` that cost nothing, if the workload has both kinds
+
+  void add(const load_findings& other) {
+    due_not_sent += other.due_not_sent;
+    shed += other.shed;
+    over_1s += other.over_1s;
+    if (first_failure.empty()) first_failure = other.first_failure;
+    latencies.merge(other.latencies);
+    cheap.merge(other.cheap);
+  }
+};
+
+struct load_result : load_findings {
+  std::uint64_t requests = 0;  ///< answered in the measured window
+  std::uint64_t failed = 0;    ///< wrong bytes, lost connections, missing replies, warm-up included
   histogram heartbeats;
   bool heartbeat_is_real_time = false;  ///< false: the probe's own wait for a CPU is included
   std::uint64_t measured_from_ns = 0;   ///< CLOCK_MONOTONIC

@@ -28,8 +28,8 @@ using asio::ip::tcp;
 class asio_echo final : public listening_peer {
  public:
   /// `accept` begins to accept.
-  asio_echo(const std::string& address, std::uint16_t port, void (*accept)(tcp::acceptor&))
-      : listening_peer(address, port),
+  asio_echo(const peer_options& o, void (*accept)(tcp::acceptor&))
+      : listening_peer(o),
         accept_(accept),
         acceptor_(context_, tcp::v4(), ::dup(listening().get())),
         stop_(context_, ::dup(stop_fd())) {}
@@ -76,12 +76,12 @@ void start_coroutine(tcp::acceptor& acceptor) {
 
 }  // namespace
 
-std::unique_ptr<peer_server> make_asio_echo(const std::string& address, std::uint16_t port) {
-  return std::make_unique<asio_echo>(address, port, &accept_sessions);
+std::unique_ptr<peer_server> make_asio_echo(const peer_options& o) {
+  return std::make_unique<asio_echo>(o, &accept_sessions);
 }
 
-std::unique_ptr<peer_server> make_asio_coroutine_echo(const std::string& address, std::uint16_t port) {
-  return std::make_unique<asio_echo>(address, port, &start_coroutine);
+std::unique_ptr<peer_server> make_asio_coroutine_echo(const peer_options& o) {
+  return std::make_unique<asio_echo>(o, &start_coroutine);
 }
 
 }  // namespace quintet::bench

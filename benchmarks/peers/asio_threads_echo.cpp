@@ -25,10 +25,10 @@ using boost::system::error_code;
 /// one operation at a time.
 class asio_threads_echo final : public listening_peer {
  public:
-  asio_threads_echo(const std::string& address, std::uint16_t port, unsigned threads, bool shared)
-      : listening_peer(address, port),
-        threads_(threads),
-        contexts_(make_contexts(threads, shared)),
+  asio_threads_echo(const peer_options& o, bool shared)
+      : listening_peer(o),
+        threads_(o.threads),
+        contexts_(make_contexts(o.threads, shared)),
         acceptor_(main(), tcp::v4(), ::dup(listening().get())),
         stop_(main(), ::dup(stop_fd())) {}
 
@@ -78,12 +78,12 @@ class asio_threads_echo final : public listening_peer {
 
 }  // namespace
 
-std::unique_ptr<peer_server> make_asio_shared_echo(const std::string& address, std::uint16_t port, unsigned threads) {
-  return std::make_unique<asio_threads_echo>(address, port, threads, true);
+std::unique_ptr<peer_server> make_asio_shared_echo(const peer_options& o) {
+  return std::make_unique<asio_threads_echo>(o, true);
 }
 
-std::unique_ptr<peer_server> make_asio_separate_echo(const std::string& address, std::uint16_t port, unsigned threads) {
-  return std::make_unique<asio_threads_echo>(address, port, threads, false);
+std::unique_ptr<peer_server> make_asio_separate_echo(const peer_options& o) {
+  return std::make_unique<asio_threads_echo>(o, false);
 }
 
 }  // namespace quintet::bench

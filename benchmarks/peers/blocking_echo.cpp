@@ -84,8 +84,6 @@ class blocking_echo final : public listening_peer {
 
 }  // namespace
 
-std::unique_ptr<peer_server> make_blocking_echo(const std::string& address, std::uint16_t port) {
-  return std::make_unique<blocking_echo>(address, port);
-}
+std::unique_ptr<peer_server> make_blocking_echo(const peer_options& o) { return std::make_unique<blocking_echo>(o); }
 
 }  // namespace quintet::bench

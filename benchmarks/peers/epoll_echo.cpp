@@ -13,10 +13,8 @@ namespace {
 /// For each event it receives once and sends those bytes at once.
 class epoll_echo final : public listening_peer {
  public:
-  epoll_echo(const std::string& address, std::uint16_t port)
-      : listening_peer(address, port),
-        server_(listening(), EPOLLIN),
-        buffer_(std::make_unique<char[]>(peer_buffer_bytes)) {}
+  explicit epoll_echo(const peer_options& o)
+      : listening_peer(o), server_(listening(), EPOLLIN), buffer_(std::make_unique<char[]>(peer_buffer_bytes)) {}
 
   void run() override {
     server_.run(stop_fd(), [this](epoll_client& c, std::uint32_t /*events*/) {
@@ -38,8 +36,6 @@ class epoll_echo final : public listening_peer {
 
 }  // namespace
 
-std::unique_ptr<peer_server> make_epoll_echo(const std::string& address, std::uint16_t port) {
-  return std::make_unique<epoll_echo>(address, port);
-}
+std::unique_ptr<peer_server> make_epoll_echo(const peer_options& o) { return std::make_unique<epoll_echo>(o); }
 
 }  // namespace quintet::bench

@@ -14,8 +14,8 @@ namespace {
 
 class epoll_edge_echo final : public listening_peer {
  public:
-  epoll_edge_echo(const std::string& address, std::uint16_t port)
-      : listening_peer(address, port),
+  explicit epoll_edge_echo(const peer_options& o)
+      : listening_peer(o),
         server_(listening(), EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET),
         buffer_(std::make_unique_for_overwrite<char[]>(peer_buffer_bytes)) {}
 
@@ -53,8 +53,8 @@ class epoll_edge_echo final : public listening_peer {
 
 }  // namespace
 
-std::unique_ptr<peer_server> make_epoll_edge_echo(const std::string& address, std::uint16_t port) {
-  return std::make_unique<epoll_edge_echo>(address, port);
+std::unique_ptr<peer_server> make_epoll_edge_echo(const peer_options& o) {
+  return std::make_unique<epoll_edge_echo>(o);
 }
 
 }  // namespace quintet::bench

@@ -14,8 +14,8 @@ namespace {
 
 class libev_echo final : public listening_peer {
  public:
-  libev_echo(const std::string& address, std::uint16_t port)
-      : listening_peer(address, port),
+  explicit libev_echo(const peer_options& o)
+      : listening_peer(o),
         loop_(ev_loop_new(EVBACKEND_EPOLL)),
         buffer_(std::make_unique_for_overwrite<char[]>(peer_buffer_bytes)) {
     ev_set_userdata(loop_, this);
@@ -90,8 +90,6 @@ class libev_echo final : public listening_peer {
 
 }  // namespace
 
-std::unique_ptr<peer_server> make_libev_echo(const std::string& address, std::uint16_t port) {
-  return std::make_unique<libev_echo>(address, port);
-}
+std::unique_ptr<peer_server> make_libev_echo(const peer_options& o) { return std::make_unique<libev_echo>(o); }
 
 }  // namespace quintet::bench

@@ -23,8 +23,8 @@ struct deleter {
 
 class libevent_echo final : public listening_peer {
  public:
-  libevent_echo(const std::string& address, std::uint16_t port)
-      : listening_peer(address, port),
+  explicit libevent_echo(const peer_options& o)
+      : listening_peer(o),
         base_(event_base_new()),
         listener_(evconnlistener_new(base_.get(), on_accept, this, LEV_OPT_CLOSE_ON_EXEC, 0, listening().get())),
         stop_(event_new(base_.get(), stop_fd(), EV_READ, on_stop, this)) {
@@ -76,8 +76,6 @@ class libevent_echo final : public listening_peer {
 
 }  // namespace
 
-std::unique_ptr<peer_server> make_libevent_echo(const std::string& address, std::uint16_t port) {
-  return std::make_unique<libevent_echo>(address, port);
-}
+std::unique_ptr<peer_server> make_libevent_echo(const peer_options& o) { return std::make_unique<libevent_echo>(o); }
 
 }  // namespace quintet::bench

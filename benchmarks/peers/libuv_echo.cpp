@@ -59,7 +59,7 @@ void uv_client::on_written(uv_write_t* w, int status) {
 
 class libuv_echo final : public listening_peer {
  public:
-  libuv_echo(const std::string& address, std::uint16_t port) : listening_peer(address, port) {
+  explicit libuv_echo(const peer_options& o) : listening_peer(o) {
     uv_loop_init(&loop_);
     uv_tcp_init(&loop_, &acceptor_);
     uv_tcp_open(&acceptor_, ::dup(listening().get()));
@@ -100,8 +100,6 @@ class libuv_echo final : public listening_peer {
 
 }  // namespace
 
-std::unique_ptr<peer_server> make_libuv_echo(const std::string& address, std::uint16_t port) {
-  return std::make_unique<libuv_echo>(address, port);
-}
+std::unique_ptr<peer_server> make_libuv_echo(const peer_options& o) { return std::make_unique<libuv_echo>(o); }
 
 }  // namespace quintet::bench

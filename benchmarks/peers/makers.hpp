@@ -7,18 +7,18 @@
 
 namespace quintet::bench {
 
-std::unique_ptr<peer_server> make_epoll_echo(const std::string& address, std::uint16_t port);
-std::unique_ptr<peer_server> make_epoll_edge_echo(const std::string& address, std::uint16_t port);
-std::unique_ptr<peer_server> make_blocking_echo(const std::string& address, std::uint16_t port);
-std::unique_ptr<peer_server> make_asio_echo(const std::string& address, std::uint16_t port);
-std::unique_ptr<peer_server> make_asio_coroutine_echo(const std::string& address, std::uint16_t port);
-std::unique_ptr<peer_server> make_asio_shared_echo(const std::string& address, std::uint16_t port, unsigned threads);
-std::unique_ptr<peer_server> make_asio_separate_echo(const std::string& address, std::uint16_t port, unsigned threads);
-std::unique_ptr<peer_server> make_libevent_echo(const std::string& address, std::uint16_t port);
-std::unique_ptr<peer_server> make_libuv_echo(const std::string& address, std::uint16_t port);
-std::unique_ptr<peer_server> make_libev_echo(const std::string& address, std::uint16_t port);
-std::unique_ptr<peer_server> make_tokio_echo(const std::string& address, std::uint16_t port, unsigned threads);
-std::unique_ptr<peer_server> make_asio_uring_echo(const std::string& address, std::uint16_t port);
+std::unique_ptr<peer_server> make_epoll_echo(const peer_options& o);
+std::unique_ptr<peer_server> make_epoll_edge_echo(const peer_options& o);
+std::unique_ptr<peer_server> make_blocking_echo(const peer_options& o);
+std::unique_ptr<peer_server> make_asio_echo(const peer_options& o);
+std::unique_ptr<peer_server> make_asio_coroutine_echo(const peer_options& o);
+std::unique_ptr<peer_server> make_asio_shared_echo(const peer_options& o);
+std::unique_ptr<peer_server> make_asio_separate_echo(const peer_options& o);
+std::unique_ptr<peer_server> make_libevent_echo(const peer_options& o);
+std::unique_ptr<peer_server> make_libuv_echo(const peer_options& o);
+std::unique_ptr<peer_server> make_libev_echo(const peer_options& o);
+std::unique_ptr<peer_server> make_tokio_echo(const peer_options& o);
+std::unique_ptr<peer_server> make_asio_uring_echo(const peer_options& o);
 
 constexpr std::string_view tokio_program = "tokio-echo", asio_uring_program = "asio-uring";
 /// Receive size of a peer, if its library lets it choose. Untouched pages cost nothing.

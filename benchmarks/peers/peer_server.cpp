@@ -22,20 +22,19 @@ constexpr std::array peers{
     peer_kind{"blocking", "", &make_blocking_echo},
     peer_kind{"asio", "", &make_asio_echo},
     peer_kind{"asio-coroutines", "", &make_asio_coroutine_echo},
-    peer_kind{asio_uring_program, "liburing-dev", &make_asio_uring_echo, nullptr, asio_uring_program},
+    peer_kind{asio_uring_program, "liburing-dev", &make_asio_uring_echo, asio_uring_program},
     peer_kind{"libevent", "libevent-dev", QUINTET_PEER_LIBEVENT},
     peer_kind{"libuv", "libuv1-dev", QUINTET_PEER_LIBUV},
     peer_kind{"libev", "libev-dev", QUINTET_PEER_LIBEV},
-    peer_kind{"asio-shared", "", nullptr, &make_asio_shared_echo},
-    peer_kind{"asio-separate", "", nullptr, &make_asio_separate_echo},
-    peer_kind{tokio_program, "cargo and configure with -DQUINTET_TOKIO_PEER=ON", nullptr, &make_tokio_echo,
-              tokio_program},
+    peer_kind{"asio-shared", "", &make_asio_shared_echo},
+    peer_kind{"asio-separate", "", &make_asio_separate_echo},
+    peer_kind{tokio_program, "cargo and configure with -DQUINTET_TOKIO_PEER=ON", &make_tokio_echo, tokio_program},
 };
 
 }  // namespace
 
-listening_peer::listening_peer(const std::string& address, std::uint16_t port)
-    : listening_(listen_on(address, port)), stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+listening_peer::listening_peer(const peer_options& o)
+    : listening_(listen_on(o.address, o.port)), stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 void listening_peer::stop() noexcept {
   const std::uint64_t one = 1;
@@ -49,7 +48,7 @@ std::string path_beside(std::string_view name) {
 }
 
 bool peer_kind::built_in() const {
-  return (make || make_threaded) && (program.empty() || ::access(path_beside(program).c_str(), X_OK) == 0);
+  return make && (program.empty() || ::access(path_beside(program).c_str(), X_OK) == 0);
 }
 
 std::string peer_kind::absence() const {

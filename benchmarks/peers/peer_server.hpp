@@ -12,6 +12,13 @@
 
 namespace quintet::bench {
 
+/// Where a peer listens, and with how many threads if that can be chosen.
+struct peer_options {
+  std::string address;
+  std::uint16_t port = 0;
+  unsigned threads = 1;
+};
+
 /// Listens from its construction on. All have one thread, except `blocking`, `asio-shared`, `asio-separate` and
 /// `tokio-echo`.
 class peer_server {
@@ -32,7 +39,7 @@ class peer_server {
 class listening_peer : public peer_server {
  public:
   /// Throws std::system_error.
-  listening_peer(const std::string& address, std::uint16_t port);
+  explicit listening_peer(const peer_options& o);
   void stop() noexcept final;
   std::uint16_t port() const final;
 
@@ -47,20 +54,12 @@ class listening_peer : public peer_server {
 struct peer_kind {
   std::string_view name;
   std::string_view package;  ///< Debian's package of the required library; empty if none
-  /// Null if the library was missing at build time, or if `make_threaded` is set.
-  std::unique_ptr<peer_server> (*make)(const std::string& address, std::uint16_t port);
-  /// Makes a peer with a configurable number of threads.
-  std::unique_ptr<peer_server> (*make_threaded)(const std::string& address, std::uint16_t port,
-                                                unsigned threads) = nullptr;
-
+  /// Null if the library was missing at build time.
+  std::unique_ptr<peer_server> (*make)(const peer_options& o);
   /// Name of a program beside this one that takes this one's place in run(), if it was built; empty: none.
   std::string_view program = "";
 
   bool built_in() const;
-  /// Starts the peer. `threads` is only for peers with `make_threaded`.
-  std::unique_ptr<peer_server> start(const std::string& address, std::uint16_t port, unsigned threads) const {
-    return make_threaded ? make_threaded(address, port, threads) : make(address, port);
-  }
   /// Returns "libuv: not built in; install libuv1-dev, then build again".
   std::string absence() const;
 };

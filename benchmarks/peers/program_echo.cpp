@@ -16,8 +16,8 @@ namespace {
 /// The program gets the listening socket as its standard input. It ends by a signal.
 class program_echo final : public peer_server {
  public:
-  program_echo(std::string_view program, const std::string& address, std::uint16_t port, unsigned threads)
-      : program_(path_beside(program)), listening_(listen_on(address, port)), threads_(std::to_string(threads)) {}
+  program_echo(std::string_view program, const peer_options& o)
+      : program_(path_beside(program)), listening_(listen_on(o.address, o.port)), threads_(std::to_string(o.threads)) {}
 
   void run() override {
     if (::dup2(listening_.get(), STDIN_FILENO) == STDIN_FILENO)
@@ -35,12 +35,12 @@ class program_echo final : public peer_server {
 
 }  // namespace
 
-std::unique_ptr<peer_server> make_tokio_echo(const std::string& address, std::uint16_t port, unsigned threads) {
-  return std::make_unique<program_echo>(tokio_program, address, port, threads);
+std::unique_ptr<peer_server> make_tokio_echo(const peer_options& o) {
+  return std::make_unique<program_echo>(tokio_program, o);
 }
 
-std::unique_ptr<peer_server> make_asio_uring_echo(const std::string& address, std::uint16_t port) {
-  return std::make_unique<program_echo>(asio_uring_program, address, port, 1);
+std::unique_ptr<peer_server> make_asio_uring_echo(const peer_options& o) {
+  return std::make_unique<program_echo>(asio_uring_program, o);
 }
 
 }  // namespace quintet::bench

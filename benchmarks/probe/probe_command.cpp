@@ -127,7 +127,7 @@ json::object probe_zero_copy(const probe_options& o) {
 }
 
 count_range parse_bus_sizes(const std::string& text) {
-  const count_range sizes = parse_sizes(text, numbered_messages::largest);
+  const count_range sizes = parse_range(text, numbered_messages::largest);
   if (sizes.min >= numbered_messages::smallest) return sizes;
   throw usage_error(fmt::format("\"{}\" has messages of fewer than {} bytes: no room for their number", text,
                                 numbered_messages::smallest));
@@ -224,7 +224,7 @@ void add_probe(CLI::App& app) {
   auto& receive = add_kind(probes, o, "receive", "messages of `serve --workload ask --pieces`", probe_receive);
   add_parsed(receive, "server HOST:PORT", o->server, parse_endpoint, "where the server listens");
   add_parsed(receive, "--server-pid", o->server_pid, number_in<pid_t>(1), "the server's process");
-  add_parsed(receive, "--sizes", o->sizes, piece_stream::parse_sizes, "MIN..MAX bytes of a message (8..128)");
+  add_parsed(receive, "--sizes", o->sizes, range_up_to(piece_stream::largest), "MIN..MAX bytes of a message (8..128)");
   auto& bus = add_kind(probes, o, "bus", "processes that send to one, or all to all, over the bus", probe_bus);
   add_parsed(bus, "--route", o->bus.traffic.route, named<bus_route>("a route"), "shm, unix or tcp (shm)");
   add_parsed(bus, "--sizes", o->sizes, parse_bus_sizes, "MIN..MAX bytes of a message, from 8 on (8..128)");

@@ -79,7 +79,7 @@ double parse_factor(const std::string& text) {
 }
 
 worker_limits parse_workers(std::string_view text) {
-  const count_range threads = parse_range(text);
+  const count_range threads = parse_range(text, 10'000);
   return {.min = threads.min, .max = threads.max};
 }
 
@@ -186,7 +186,7 @@ std::atomic<peer_server*> running_peer{nullptr};
 static_assert(std::atomic<peer_server*>::is_always_lock_free);  // a signal handler reads it
 
 void serve_peer(const serve_options& o) {
-  const auto echo = o.peer->start(o.address, o.port, o.server.threads.loops);
+  const auto echo = o.peer->make({o.address, o.port, o.server.threads.loops});
   running_peer = echo.get();
   struct sigaction action{};
   action.sa_handler = [](int) { running_peer.load()->stop(); };
@@ -287,7 +287,7 @@ void add_server_options(CLI::App& app, serve_options& o) {
              "report handlers that keep a thread busy for longer than this, and where: 50ms; 0: off (0)");
   app.add_option("--handler", o.handler, "kind of handler: callback (default) or coroutine")
       ->check(CLI::IsMember({"callback", "coroutine"}));
-  add_parsed(app, "--pieces MIN..MAX", o.pieces, piece_stream::parse_sizes,
+  add_parsed(app, "--pieces MIN..MAX", o.pieces, range_up_to(piece_stream::largest),
              "MIN..MAX bytes of the pieces in which the workload ask answers (16384)");
   app.add_flag("--no-merging", o.no_merging,
                "workload ask: send each reply and each piece with a system call of its own");

@@ -56,12 +56,12 @@ BOOST_AUTO_TEST_CASE(targets) {
 }
 
 BOOST_AUTO_TEST_CASE(ranges) {
-  BOOST_TEST(parse_range("1..4").min == 1u);
-  BOOST_TEST(parse_range("1..4").max == 4u);
-  BOOST_TEST(parse_range("3").min == 3u);
-  BOOST_TEST(parse_range("3").max == 3u);
+  BOOST_TEST(parse_range("1..4", 10'000).min == 1u);
+  BOOST_TEST(parse_range("1..4", 10'000).max == 4u);
+  BOOST_TEST(parse_range("3", 10'000).min == 3u);
+  BOOST_TEST(parse_range("3", 10'000).max == 3u);
   for (const char* wrong : {"", "..", "1..", "..4", "4..1", "0..4", "1...4", "1-4"})
-    BOOST_CHECK_THROW(parse_range(wrong), usage_error);
+    BOOST_CHECK_THROW(parse_range(wrong, 10'000), usage_error);
 }
 
 BOOST_AUTO_TEST_CASE(cpus_must_be_usable) {

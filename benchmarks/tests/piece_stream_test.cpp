@@ -46,10 +46,10 @@ BOOST_AUTO_TEST_CASE(a_wrong_or_a_missing_byte_is_seen) {
 }
 
 BOOST_AUTO_TEST_CASE(sizes_of_a_command_line_are_bounded) {
-  const auto sizes = piece_stream::parse_sizes("8..65536");
+  const auto sizes = parse_range("8..65536", piece_stream::largest);
   BOOST_TEST((sizes.min == 8U && sizes.max == 65536U));
   for (const char* wrong : {"8..65537", "0", "9..8", "x"})
-    BOOST_CHECK_THROW(piece_stream::parse_sizes(wrong), usage_error);
+    BOOST_CHECK_THROW(parse_range(wrong, piece_stream::largest), usage_error);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ namespace {
 class running_peer {
  public:
   explicit running_peer(const peer_kind& kind)
-      : server_(kind.start("127.0.0.1", 0, 3)), thread_([this] { server_->run(); }) {}
+      : server_(kind.make({.address = "127.0.0.1", .threads = 3})), thread_([this] { server_->run(); }) {}
   ~running_peer() { server_->stop(); }
   std::uint16_t port() const { return server_->port(); }
 
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(a_server_stops_with_connections_open_and_before_it_has_run)
       BOOST_TEST(receive(fd, 5) == "hello");
     }
     BOOST_TEST(at_end(fd));
-    const auto early = kind.start("127.0.0.1", 0, 3);
+    const auto early = kind.make({.address = "127.0.0.1", .threads = 3});
     early->stop();
     early->run();
   });

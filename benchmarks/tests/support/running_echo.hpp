@@ -15,7 +15,7 @@ class running_echo {
  public:
   /// `peer`: a name in the table of peers.
   explicit running_echo(std::string_view peer)
-      : echo_(require_peer(peer).start("127.0.0.1", 0, 1)), thread_([this] { echo_->run(); }) {}
+      : echo_(require_peer(peer).make({.address = "127.0.0.1"})), thread_([this] { echo_->run(); }) {}
   ~running_echo() { echo_->stop(); }
   std::uint16_t port() const { return echo_->port(); }
 
