@@ -17,7 +17,7 @@ from quintet_bench.main import COMMANDS, main, run
 from quintet_bench.options import STATUSES, Parser
 from quintet_bench.results import Document, Result
 from quintet_bench.stress.findings import Findings
-from quintet_bench.study.report import changes, new_subject
+from quintet_bench.study.report import cache, changes, subject_of
 
 Good = Sequence[bool]                   # whether each round is as demanded
 CPU = "server_cpu_us_per_request"
@@ -90,13 +90,11 @@ def of_sweep(good: Good, _: Planted) -> int:
 
 
 def of_study(good: Good, _: Planted) -> int:
-    subjects = [new_subject("kv", name) for name in ("thread_per_connection", "reactor_pool", "single_reactor",
-                                                     "loop_per_thread", "loop_per_thread_pool")]
-    for subject in subjects:
-        for well in good:
-            rate = 0.5 if subject["server"] == "thread_per_connection" else 0.1 if well else 0.9
-            subject["caches"].append({"references": 1e6, "misses": rate * 1e6, "rate": rate, "requests": 1000})
-    return status_of(changes(subjects))
+    def rate(server: str, well: bool) -> float:
+        return 0.5 if server == "thread_per_connection" else 0.1 if well else 0.9
+    return status_of(changes([subject_of("kv", server, [
+        {"cache": cache(1e6, rate(server, well) * 1e6, "hardware", requests=1000)} for well in good])
+        for server in ("thread_per_connection", "reactor_pool", "single_reactor", "loop_per_thread", "loop_per_thread_pool")]))
 
 
 def of_stress(good: Good, planted: Planted) -> int:

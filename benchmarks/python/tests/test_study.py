@@ -14,7 +14,7 @@ from quintet_bench.study import kv
 from quintet_bench.study.passes import SHARES, cachegrind_counts, machine_caches
 from quintet_bench.study.perf_stat import failure, parse, problems
 from quintet_bench.study.perf_tool import hot_functions, lock_waits, per_request, share_of
-from quintet_bench.study.report import BEFORE, cache, changes, new_subject, study_table, subject_json
+from quintet_bench.study.report import BEFORE, cache, changes, study_table, subject_of
 
 
 def recorded(name: str) -> str:
@@ -96,12 +96,13 @@ def test_samples_of_a_process() -> None:
 
 
 def test_the_table_has_published_rows_and_the_sign_of_the_change() -> None:
-    subjects = [new_subject("echo", server) | {"cache_source": "hardware", "caches": [
-        cache(100_000, count, cpu_s=1.5, elapsed_s=2.0, requests=10_000) for count in misses]} for server, misses in (
-            (BEFORE, (5000, 5200)), ("loop_per_thread", (4000, 4100)), ("loop_per_thread_pool", (5100, 6000)))]
-    subjects[0]["figures"] = {"futex_per_request": [0.1, 0.11, 0.12], "migrations_per_request": [0.004]}
+    figures = [{"futex_per_request": value} for value in (0.1, 0.11, 0.12)] + [{"migrations_per_request": 0.004}]
+    subjects = [subject_of("echo", server, [{"cache": cache(
+        100_000, count, "hardware", cpu_s=1.5, elapsed_s=2.0, requests=10_000)} for count in misses] + more)
+        for server, misses, more in ((BEFORE, (5000, 5200), figures), ("loop_per_thread", (4000, 4100), []),
+                                     ("loop_per_thread_pool", (5100, 6000), []))]
     document = Document("study", "1", {}, {}, [])
-    table = re.sub(" +", " ", study_table(document, list(map(subject_json, subjects)), ["hardware counters: none"]))
+    table = re.sub(" +", " ", study_table(document, subjects, ["hardware counters: none"]))
     for part in ("5.200 % 10.0 0.520", "4.765 % - -", "3.787 % - -", "-0.98 published: MongoDB",
                  "4.00 failed failed /proc/PID/task/*/sched", "Not measured:\n hardware counters: none\n",
                  "to loop_per_thread the number of misses for a request falls from 0.520 to 0.410; the miss rate falls from",

@@ -14,7 +14,7 @@ from ..results import Document
 from ..study import kv
 from ..study.perf_tool import obstacle
 from ..study.passes import FIXED, Study, machine_caches
-from ..study.report import PUBLISHED, changes, study_table, subject_json
+from ..study.report import PUBLISHED, changes, study_table
 
 ABOUT = "Shows what a server under load does to the machine: system calls, context switches, caches, locks"
 CLAIMS = "5.8 5.9"
@@ -48,14 +48,13 @@ def plan(arguments: argparse.Namespace, build: Build) -> Work:
     def perform(s: Settings) -> tuple[Document, dict[str, Any], str]:
         study = Study(s, build, sizes, load)
         document = run_plan("study", s, build, study.measure)
-        study.complete(document)
         if not document.interrupted:
             study.run_passes(document)
-        subjects = list(map(subject_json, study.subjects.values()))
+        subjects, not_measured = study.subjects(document), list(dict.fromkeys(study.not_measured))
         sources: dict[str, Any] = {"source": "machine" if machine else "fixed"}
         figures = {"cache_sizes": sources | sizes, "published": PUBLISHED, "change": changes(subjects),
-                   "study": subjects, "not_measured": study.not_measured}
-        return document, figures, study_table(document, subjects, study.not_measured)
+                   "study": subjects, "not_measured": not_measured}
+        return document, figures, study_table(document, subjects, not_measured)
     return Work(perform, {"workloads": [work], "contenders": contenders_of(arguments.models or build.models, False,
                                                                            engine=arguments.engine)})
 

@@ -6,7 +6,6 @@ import glob
 import math
 import re
 import tempfile
-from collections.abc import Callable
 from typing import Any
 
 from .. import valgrind
@@ -15,13 +14,13 @@ from ..errors import RunError
 from ..machine import read_text
 from ..plan import Run, Settings
 from ..progress import perform_all
-from ..results import METRICS, Document, Result, label_of
-from ..runner import measure_load, perform, server_command
+from ..results import METRICS, Document, Result
+from ..runner import Measure, measure_load, perform, server_command
 from .kv import TURNS, KvLoad
 from .perf_stat import parse, problems
 from .perf_tool import (CACHE_EVENTS, COUNTING, Window, hot_functions, lock_waits, obstacle, per_request, perf_output,
                         share_of)
-from .report import FIGURES, Subject, cache, new_subject
+from .report import FIGURES, Subject, cache, subject_of
 
 ENOUGH_FOR_SAMPLES_S = 1.0              # of a profile: some hundred samples
 MOST_FUNCTIONS, MOST_LOCKS = 12, 6
@@ -29,7 +28,6 @@ SHARES = {"locks_share": re.compile(r"spin_|mutex|rwlock|lll_lock"),
           "futex_share": re.compile(r"futex"),
           "scheduler_share": re.compile(r"sched|task_switch|update_curr|(en|de)queue_(task|entity)|pick_.*(task|entity)|"
                                         r"try_to_wake_up|ttwu|update_load_avg|update_rq_clock")}
-Pass = Callable[[Subject, Result, Settings, Run], None]
 Sizes = dict[str, tuple[int, int, int]]  # by valgrind's name: bytes, ways, and bytes of a line
 FIXED: Sizes = {"I1": (32768, 8, 64), "D1": (32768, 8, 64), "LL": (1 << 20, 16, 64)}  # figures repeat on other machines
 
@@ -60,8 +58,9 @@ class Study:
     def __init__(self, s: Settings, build: Build, sizes: Sizes, kv: KvLoad | None) -> None:
         self.s, self._sizes, self._kv = s, sizes, kv
         self._load: Any = kv.measure if kv else measure_load
-        self.subjects = {who.label: new_subject(s.workloads[0].name, who.label) for who in s.contenders}
-        self.not_measured: list[str] = []
+        self.not_measured = list[str]()     # lines: figure, reason, remedy; some more than once
+        self.tell = self.not_measured.append
+        self._passed = list[Result]()   # of the passes, without the figures of the load, which they disturb
         self._no_hardware = obstacle(hardware=True)
         if self._no_hardware:
             self.tell(f"hardware counters: {self._no_hardware}")
@@ -73,11 +72,6 @@ class Study:
         elif build.call_counter:
             self.tell(f"system calls and futex calls: {build.call_counter}")
 
-    def tell(self, line: str) -> None:
-        """Adds a line: figure, reason, remedy."""
-        if line not in self.not_measured:
-            self.not_measured.append(line)
-
     def measure(self, result: Result, s: Settings, run: Run) -> None:
         """Reads /proc and hardware counters in every round, because that disturbs no server."""
         if run.counting:
@@ -85,18 +79,17 @@ class Study:
             return
         with Window(*(() if self._no_hardware else COUNTING)) as window:
             self._load(result, s, run, window)
-        subject, counts = self.subjects[run.who.label], parse(window.text)
-        for key, value in per_request(window.before, window.after, result["requests"], result["duration_s"]).items():
-            subject["figures"].setdefault(key, []).append(value)
+        result |= per_request(window.before, window.after, result["requests"], result["duration_s"])
+        counts = parse(window.text)
         for problem in problems(counts):
             self.tell(f"hardware counters: {problem}")
         references, misses = (counts.get(event) for event in CACHE_EVENTS)
         if references and misses and references.value and misses.state == "counted":
-            subject["cache_source"] = "hardware, user space only" if references.user_only else "hardware"
-            subject["caches"].append(cache(
-                references.value, misses.value, cpu_s=(result["server_cpu_us_per_request"] or 0) * result["requests"] / 1e6,
+            result["cache"] = cache(
+                references.value, misses.value, "hardware" + ", user space only" * references.user_only,
+                cpu_s=(result["server_cpu_us_per_request"] or 0) * result["requests"] / 1e6,
                 elapsed_s=result["duration_s"], requests=result["requests"], user_only=references.user_only,
-                counted_fraction=min(references.running, misses.running), pmus=[pmu for pmu in references.parts if pmu]))
+                counted_fraction=min(references.running, misses.running), pmus=[pmu for pmu in references.parts if pmu])
 
     def _recorded(self, record: list[str], report: list[str], r: Result, s: Settings, run: Run) -> str:
         """Returns what perf reports of a run."""
@@ -105,22 +98,19 @@ class Study:
                 self._load(r, s, run, window)
             return perf_output(*report, "-i", f"{folder}/data")
 
-    def _profile(self, subject: Subject, r: Result, s: Settings, run: Run) -> None:
+    def _profile(self, r: Result, s: Settings, run: Run) -> None:
         report = ["report", "--stdio", "--no-children", "-g", "none", "-F", "overhead,sym,dso", "-t", "|"]
         found = hot_functions(self._recorded(["record", "-e", "cpu-clock", "-F", "999"], report, r, s, run))
-        subject["functions"] = found[:MOST_FUNCTIONS]
-        for key, names in SHARES.items():
-            subject["figures"][key] = [share_of(found, names)]
-        if not subject["functions"]:
+        if not found:
             raise RunError("perf record took no samples in so short a time; give a longer --duration")
+        r |= {"functions": found[:MOST_FUNCTIONS]} | {key: share_of(found, names) for key, names in SHARES.items()}
 
-    def _watch_locks(self, subject: Subject, r: Result, s: Settings, run: Run) -> None:
+    def _watch_locks(self, r: Result, s: Settings, run: Run) -> None:
         waits = lock_waits(self._recorded(["lock", "record"], ["lock", "contention"], r, s, run))
-        for key, figure in (("lock_waits_per_request", "waits"), ("lock_wait_us_per_request", "wait_us")):
-            subject["figures"][key] = [sum(wait[figure] for wait in waits) / r["requests"]]
-        subject["locks"] = waits[:MOST_LOCKS]
+        r |= {f"lock_{key}_per_request": sum(wait[key] for wait in waits) / r["requests"] for key in ("waits", "wait_us")}
+        r["locks"] = waits[:MOST_LOCKS]
 
-    def _simulate(self, subject: Subject, r: Result, s: Settings, run: Run) -> None:
+    def _simulate(self, r: Result, s: Settings, run: Run) -> None:
         r["server_cpus"] = r["client_cpus"] = str(valgrind.cpu())
         tool = ["--tool=cachegrind", "--cache-sim=yes", "--cachegrind-out-file=/dev/null",
                 *(f"--{name}={','.join(map(str, size))}" for name, size in self._sizes.items())]
@@ -129,46 +119,45 @@ class Study:
         turns = TURNS if self._kv else valgrind.bounded_turns(run.work)
         counts, requests = valgrind.difference(tool, cachegrind_counts, turns, serve)
         references, misses = (max(0, count) for count in counts)
-        subject["cache_source"] = "simulated, user space only"
-        subject["caches"].append(cache(references, misses, requests=requests, user_only=True))
+        r["cache"] = cache(references, misses, "simulated, user space only", requests=requests, user_only=True)
 
-    def run_passes(self, document: Document) -> None:
-        """Performs those that can be done here, and tells about the others."""
-        s = dataclasses.replace(self.s, duration_s=max(self.s.duration_s, ENOUGH_FOR_SAMPLES_S))
+    def _passes(self, s: Settings) -> list[tuple[str, Measure, float, str | None]]:
+        """What each finds, how, the seconds that it takes more than its run, and why it cannot be done here."""
         no_perf = obstacle(hardware=False)
         no_simulation = ("cachegrind's load only echoes, so not this workload" if s.workloads[0].kind != "echo" else
                          "valgrind knows nothing of io_uring; use another --engine"
                          if any(who.engine == "uring" for who in s.contenders) else valgrind.obstacle())
-        simulation = ("simulated caches", self._simulate, self._kv.simulation_s if self._kv else 6.0, no_simulation)
-        passes: list[tuple[str, Pass, float, str | None]] = [
-            ("hottest functions", self._profile, 1.0, no_perf),
-            ("waits for the kernel's locks", self._watch_locks, 1.0, no_perf)]
+        simulation = "simulated caches", self._simulate, self._kv.simulation_s if self._kv else 6.0, no_simulation
         # An echo misses as often in each round; with large caches a round takes minutes.
         repeats = s.rounds if self._kv and self._sizes == FIXED else 1
-        passes += [simulation] * repeats if self._no_hardware else []
+        return [("hottest functions", self._profile, 1.0, no_perf),
+                ("waits for the kernel's locks", self._watch_locks, 1.0, no_perf),
+                *[simulation] * (repeats if self._no_hardware else 0)]
 
-        def task(what: str, function: Pass, run: Run) -> str:
-            subject = self.subjects[run.who.label]
-            error = perform(s, run, lambda r, s, run: function(subject, r, s, run))["error"]
-            if error:
-                self.tell(f"{what} of {run.who.label}: {error}")
-            return f"failed: {error}" if error else "done"
+    def run_passes(self, document: Document) -> None:
+        """Performs those that can be done here, and tells about the others."""
+        s = dataclasses.replace(self.s, duration_s=max(self.s.duration_s, ENOUGH_FOR_SAMPLES_S))
+
+        def task(what: str, measure: Measure, run: Run) -> str:
+            found = perform(s, run, measure)
+            self._passed.append({key: value for key, value in found.items() if key not in METRICS})
+            if found["error"]:
+                self.tell(f"{what} of {run.who.label}: {found['error']}")
+            return f"failed: {found['error']}" if found["error"] else "done"
         tasks = []
-        for what, function, extra_s, problem in passes:
+        for what, measure, extra_s, problem in self._passes(s):
             if problem:
                 self.tell(f"{what}: {problem}")
             for run in [] if problem else [Run(s.workloads[0], who, 1) for who in s.contenders]:
                 tasks.append((f"{run.who.label} ({what})", run.expected_s(s) + extra_s,
-                              functools.partial(task, what, function, run)))
+                              functools.partial(task, what, measure, run)))
         document.interrupted = document.settings["interrupted"] = not perform_all(tasks)
 
-    def complete(self, document: Document) -> None:
-        """Copies the figures of the results, and tells which figures the kernel does not provide."""
-        good = [result for result in document.results if not result["error"]]
+    def subjects(self, document: Document) -> list[Subject]:
+        """What is known of each server. Tells which figures the kernel does not provide."""
+        good = [result for result in document.results + self._passed if not result["error"]]
         for key, title, _, _, source in FIGURES:
-            for result in good if key in METRICS else ():
-                if result[key] is not None:
-                    self.subjects[label_of(result)]["figures"].setdefault(key, []).append(result[key])
-            known = any(key in subject["figures"] for subject in self.subjects.values())
-            if good and not known and source.startswith("/proc"):
+            if good and source.startswith("/proc") and all(result.get(key) is None for result in good):
                 self.tell(f"{title}: this kernel does not tell it in {source}")
+        return [subject_of(self.s.workloads[0].name, who.label, [r for r in good if r["model"] == who.model])
+                for who in self.s.contenders]

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSL-1.0
-"""A study as text and JSON. A subject, what is known of one server, is a dict with the keys of the JSON."""
+"""A study as text and JSON."""
 import math
 import statistics
 from collections.abc import Sequence
 from typing import Any
 
 from ..demands import Verdict, at_most, demand
-from ..results import Document, Sample, number
+from ..results import Document, Result, Sample, number
 from ..table import Format, aligned, placement_text, shape_text
 from ..text import grouped, micros, percent, significant
 
-Subject = dict[str, Any]                # "figures": by key a list with a value for each round
+Subject = dict[str, Any]                # what is known of one server, with the keys of the JSON
 STATUS, OWN_RUN = "/proc/PID/task/*/status", ", in a run of its own"
 CALLS, LOCKS, PROFILE = f"tracepoints{OWN_RUN}", f"perf lock{OWN_RUN}", f"perf record{OWN_RUN}"
 FIGURES: tuple[tuple[str, str, int, Format, str], ...] = (  # key, title, for how many requests, format, source
@@ -34,24 +34,30 @@ BEFORE, AFTER = "thread_per_connection", ("loop_per_thread", "loop_per_thread_po
 FEW_MISSES = 1000
 
 
-def cache(references: float, misses: float, **more: Any) -> dict[str, Any]:
+def cache(references: float, misses: float, source: str, **more: Any) -> dict[str, Any]:
     return {"references": round(references), "misses": round(misses), "rate": number(misses / references) if references else 0,
-            "cpu_s": None, "elapsed_s": None, "requests": None} | more
+            "source": source, "cpu_s": None, "elapsed_s": None, "requests": None} | more
 
 
 PUBLISHED: list[dict[str, Any]] = [
-    cache(31_807_891_996, 1_515_770_600, elapsed_s=126.84, server="thread for each connection", source="published: MongoDB"),
-    cache(35_495_507_358, 1_344_188_577, elapsed_s=99.50, server="reactors on Asio", source="published: MongoDB")]
+    cache(31_807_891_996, 1_515_770_600, "published: MongoDB", elapsed_s=126.84, server="thread for each connection"),
+    cache(35_495_507_358, 1_344_188_577, "published: MongoDB", elapsed_s=99.50, server="reactors on Asio")]
 
 
-def new_subject(workload: str, server: str) -> Subject:
-    return {"workload": workload, "server": server, "figures": {}, "cache_source": None, "caches": [], "functions": [],
-            "locks": []}
+def subject_of(workload: str, server: str, results: Sequence[Result]) -> Subject:
+    """From the server's rounds, and the passes with tools that would disturb these."""
+    def rounds(key: str) -> list[Any]:
+        return [result[key] for result in results if result.get(key) is not None]
+    figures = {key: {"median": number(statistics.median(values)), "rounds": list(map(number, values)), "source": source}
+               if (values := rounds(key)) else None for key, _, _, _, source in FIGURES}
+    caches = rounds("cache")
+    return {"workload": workload, "server": server, "figures": figures, "cache_source": caches[0]["source"] if caches else None,
+            "caches": caches, "functions": sum(rounds("functions"), []), "locks": sum(rounds("locks"), [])}
 
 
 def middle_round(s: Subject) -> dict[str, Any] | None:
     """The round with the median miss rate."""
-    rounds = sorted(s["caches"], key=lambda one: one["misses"] / max(1, one["references"]))
+    rounds = sorted(s["caches"], key=lambda one: float(one["rate"]))
     return rounds[len(rounds) // 2] if rounds else None
 
 
@@ -85,7 +91,6 @@ def rate_text(value: float) -> str:
 
 
 def figures_grid(subjects: list[Subject]) -> list[list[str]]:
-    """Of subjects as the file has them, like the next one."""
     out = [["for a request", *(s["server"] for s in subjects), "source"]]
     for key, title, times, form, source in FIGURES:
         figures = [s["figures"].get(key) for s in subjects]
@@ -95,7 +100,7 @@ def figures_grid(subjects: list[Subject]) -> list[list[str]]:
 
 
 def caches_grid(subjects: list[Subject]) -> list[list[str]]:
-    ours = [c | {"server": s["server"], "source": s["cache_source"]} for s in subjects if (c := middle_round(s))]
+    ours = [c | {"server": s["server"]} for s in subjects if (c := middle_round(s))]
     rows = ["last-level cache,references,misses,rate,refs/req,misses/req,diff (pp),source".split(",")]
     for caches in (ours, PUBLISHED):
         rows += [[c["server"], grouped(c["references"]), grouped(c["misses"]), rate_text(c["rate"]),
@@ -110,7 +115,6 @@ def _block(title: str, rows: list[list[str]], left: tuple[int, ...]) -> str:
 
 
 def study_table(document: Document, subjects: list[Subject], not_measured: list[str]) -> str:
-    """`subjects`: as the file has them."""
     out = "".join(f"{shape_text(first)}{placement_text(first)}\n" for first in document.results[:1])
     out += aligned(figures_grid(subjects), left=(0, len(subjects) + 1))
     out += _block("", caches_grid(subjects), left=(0, 7)) + "".join(f"  {one['sentence']}\n" for one in changes(subjects))
@@ -126,9 +130,3 @@ def study_table(document: Document, subjects: list[Subject], not_measured: list[
         out += _block(f"{s['server']}: the kernel's locks it waited for (perf lock)", [
             [f"{grouped(w['waits'])} waits", micros(w["wait_us"]), w["type"], w["caller"]] for w in s["locks"]], left=(2, 3))
     return out + ("\nNot measured:\n" + "".join(f"  {line}\n" for line in not_measured) if not_measured else "")
-
-
-def subject_json(s: Subject) -> dict[str, Any]:
-    return s | {"figures": {
-        key: {"median": number(statistics.median(values)), "rounds": list(map(number, values)), "source": source}
-        if (values := s["figures"].get(key)) else None for key, _, _, _, source in FIGURES}}
