@@ -48,11 +48,13 @@ class Plan(NamedTuple):
 
 
 class Probes(NamedTuple):
-    """The same for measurements that are no load of a server: each kind is measured once in each round."""
+    """The same for measurements that are no load of a server: each kind is measured once in each round. Without `repeat` it is
+    measured once, as it has rounds of its own."""
     kinds: Callable[[Settings], list[tuple[str, Callable[[], Result]]]]     # a label, and what measures it
     tell: Callable[[Result], str]       # the outcome, while it runs
     about: Mapping[str, Any] = {}
     more: Mapping[str, Any] = {}
+    repeat: bool = True
 
 
 class Work(NamedTuple):
@@ -123,7 +125,8 @@ class Experiment:
         elif isinstance(plan, Probes):
             s = settings()
             seed = {"seed": s.seed} if "seed" in arguments else {}      # then the order is random
-            document = run_probes(self.name, s, build, plan.kinds(s), plan.tell, **seed, **plan.about)
+            document = run_probes(self.name, s, build, plan.kinds(s), plan.tell, repeat=plan.repeat, **seed,
+                                  **plan.about)
             figures = document.raw() | {"interrupted": document.interrupted} | self.judged(document, plan.more)
             table = self.table(document.results, figures) if document.results else ""
         else:

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .build import Build
@@ -65,6 +66,19 @@ def cpu_times() -> CpuTimes:
     user, nice, system, idle, iowait, irq, softirq, steal = (
         float(field) / os.sysconf("SC_CLK_TCK") for field in read_text("/proc/stat").split()[1:9])
     return CpuTimes(user + nice + system + irq + softirq + steal, idle + iowait, softirq, steal)
+
+
+def others_share() -> Callable[[], float]:
+    """Begins to watch. The function that it returns tells which share of all CPUs other programs have used since then: neither
+    this process nor its children that have ended."""
+    def seconds() -> tuple[float, float, float]:
+        return time.monotonic(), cpu_times().busy_s, sum(os.times()[:4])
+    before = seconds()
+
+    def share() -> float:
+        wall, busy, ours = (now - then for now, then in zip(seconds(), before))
+        return min(1.0, max(0.0, (busy - ours) / (wall * (os.cpu_count() or 1))))
+    return share
 
 
 def topology(root: str = "/sys/devices/system", cpus: list[int] | None = None) -> dict[str, int | None]:

@@ -4,16 +4,14 @@ import argparse
 import dataclasses
 import functools
 import math
-import os
 import random
 import sys
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from .build import Build
 from .errors import UsageError
-from .machine import Environment, cpu_times
+from .machine import Environment, others_share
 from .options import Parser, number_in, output_file, run_duration
 from .plan import Run, Settings, UsualRuns, expected_s, fit_within, make_plan
 from .child import STARTING_S
@@ -68,26 +66,19 @@ def _outcome(run: Run, result: Result) -> str:
     return f"{shown(key, result[key])} {words(key)}" + (f", {grouped(result['failed'])} failed" if result["failed"] else "")
 
 
-def _cpu_seconds() -> tuple[float, float, float]:
-    """Of the wall, of all busy CPUs, and of this process with the children that have ended."""
-    return time.monotonic(), cpu_times().busy_s, sum(os.times()[:4])
-
-
 def run_probes(command: str, s: Settings, build: Build, kinds: Sequence[tuple[str, Callable[[], Result]]],
-               tell: Callable[[Result], str], **settings: Any) -> Document:
+               tell: Callable[[Result], str], *, repeat: bool = True, **settings: Any) -> Document:
     """Performs each of the kinds, a label and what measures it, once in each round; in random order if the seed is a setting.
     The results say what other programs used of the CPUs meanwhile. Ctrl-C keeps the results so far."""
     machine, results, order, tasks = Environment(build), list[Result](), random.Random(s.seed), []
 
     def task(number: int, measure: Callable[[], Result]) -> str:
-        before = _cpu_seconds()
-        result = measure()
-        wall, busy, ours = (now - then for now, then in zip(_cpu_seconds(), before))
-        others = min(1.0, max(0.0, (busy - ours) / (wall * (os.cpu_count() or 1))))
-        results.append(result | {"round": number, FOREIGN: round(others, 3)})
+        others = others_share()
+        results.append(measure() | {"round": number, FOREIGN: round(others(), 3)})
         return tell(results[-1])
-    for number in range(1, s.rounds + 1):
-        tasks += [(f"{label}, round {number}", s.duration_s + STARTING_S, functools.partial(task, number, measure))
+    for number in range(1, s.rounds + 1 if repeat else 2):
+        which = f", round {number}" if repeat else ""
+        tasks += [(label + which, s.duration_s + STARTING_S, functools.partial(task, number, measure))
                   for label, measure in (order.sample(kinds, len(kinds)) if "seed" in settings else kinds)]
     interrupted = not perform_all(tasks)
     settings |= {"rounds": s.rounds, "duration_s": s.duration_s, "interrupted": interrupted}

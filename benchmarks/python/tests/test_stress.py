@@ -18,7 +18,7 @@ from quintet_bench.errors import UsageError
 from quintet_bench.stress import run as stress_run
 from quintet_bench.stress.attack import ATTACKS, Innocent, perform
 from quintet_bench.stress.attack import DIALECTS, UNFINISHED_BYTES
-from quintet_bench.stress.findings import Findings
+from quintet_bench.stress.findings import Findings, text_of
 from quintet_bench.stress.peers import Peer, resolve
 
 OK, CHUNKED = b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -30,19 +30,20 @@ def test_findings() -> None:
     found = Findings()
     found.tell("p50_us", 1234.6)
     found.tell("ratio", 2, at_most=2)
-    assert found.passed and "1,235 us\n" in found.text() and "(at most 2)\n" in found.text()
+    assert found.verdict == "passed" and "1,235 us\n" in text_of(found.json()) and "(at most 2)\n" in text_of(found.json())
     found.tell("served", math.nan, exactly=100)
-    assert not found.passed and "not measured  (must be 100)  FAILED" in found.text()
+    assert not found.json()["passed"] and "not measured  (must be 100)  FAILED" in text_of(found.json())
     assert found.json()["figures"] == {"p50_us": 1234.6, "ratio": 2, "served": None}
     assert found.json()["demands"]["served"] == {"demand": "must be 100", "met": False}
     assert found.verdict == "FAILED"
     noisy = Findings()
     noisy.tell("ratio", 3, at_most=2, noise="one round")
-    assert noisy.passed and noisy.verdict == "too noisy to say" and "too noisy to say: one round" in noisy.text()
+    assert noisy.json()["passed"] and noisy.verdict == "too noisy to say"
+    assert "too noisy to say: one round" in text_of(noisy.json())
     assert noisy.json()["demands"]["ratio"]["met"] is None
     failed = Findings()
     failed.failure = "the server was killed"
-    assert not failed.passed and "FAILED: the server was killed" in failed.text()
+    assert failed.verdict == "FAILED" and "FAILED: the server was killed" in text_of(failed.json())
 
 
 @pytest.mark.parametrize("protocol, number, reply, complaint", [
@@ -141,8 +142,8 @@ def test_an_attack_fails_a_server_that_one_peer_can_stop(kind: str, verdict: str
         threading.Thread(target=server.serve_forever, daemon=True).start()
     target = resolve("127.0.0.1:%d" % server.server_address[1])
     s = argparse.Namespace(target=target, dialect=DIALECTS["echo"], bound=1, window=1.5)
-    found = perform(ATTACKS["non-readers"], s, 20)
-    assert found.passed == (not verdict) and verdict in found.text(), found.text()
+    found = perform(ATTACKS["non-readers"], s, 20).json()
+    assert found["passed"] == (not verdict) and verdict in text_of(found), text_of(found)
 
 
 @pytest.mark.parametrize("line, refusal", [

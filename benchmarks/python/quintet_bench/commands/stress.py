@@ -8,17 +8,15 @@ from functools import partial
 from typing import Any
 
 from ..build import Build
-from ..demands import Verdict, demand
+from ..demands import demand
 from ..errors import UsageError
-from ..experiment import Experiment, Work
+from ..experiment import Experiment, Probes
 from ..foreign import raise_file_limit, require_files
-from ..machine import Environment
 from ..options import Parser, duration_in, number_in, one_of
-from ..plan import Settings, UsualRuns
-from ..progress import perform_all
-from ..results import Document, Sample
+from ..plan import UsualRuns
+from ..results import Document, Result, Sample
 from ..stress.attack import ATTACKS, DIALECTS, MOST_PEERS, perform as perform_attack
-from ..stress.findings import Findings
+from ..stress.findings import Findings, text_of
 from ..stress.peers import AT_ONCE, resolve
 from ..stress.run import Run
 from ..stress.scenarios import SCENARIOS, perform
@@ -28,7 +26,7 @@ CLAIMS = "1.14 5.10 5.12"
 OF_SCENARIOS = ("model", "engine", "accept", "loops", "own_descriptors", "rounds", "deadline", "memory", "limit", "program")
 OPTIONS = {"limit": "within"}           # those whose names differ from their keys
 OF_ATTACKS = ("protocol", "bound", "allow_remote")
-Test = tuple[dict[str, str], str, Callable[[], Findings]]  # scenario and model or server; what the peers do; performs it
+Kind = tuple[str, Callable[[], Result]]
 
 
 def options(parser: Parser, build: Build) -> None:
@@ -58,7 +56,7 @@ def complete(s: argparse.Namespace, forbidden: Collection[str], why: str, **defa
     for name in forbidden:
         if getattr(s, name):
             raise UsageError(f"--{OPTIONS.get(name, name).replace('_', '-')} {why}")
-    vars(s).update({name: value for name, value in defaults.items() if not getattr(s, name)})
+    vars(s).update({name: value for name, value in defaults.items() if not getattr(s, name, None)})
 
 
 def chosen(s: argparse.Namespace, table: Mapping[str, Any], kind: str) -> Iterator[tuple[str, Any, int]]:
@@ -69,10 +67,20 @@ def chosen(s: argparse.Namespace, table: Mapping[str, Any], kind: str) -> Iterat
         yield name, table[name], s.peers or table[name].peers // (10 if s.quick else 1)
 
 
-def scenario_tests(s: argparse.Namespace, build: Build) -> Iterator[Test]:
+def kind(about: str, test: Callable[[], Findings], **subject: str) -> Kind:
+    """`about`: what the peers do. `subject`: the scenario, and the model or server that it meets."""
+    label = f"{', '.join(subject.values())}: {about}"
+
+    def measure() -> Result:
+        if not sys.stderr.isatty():     # there the bar tells it
+            print(label, file=sys.stderr, flush=True)
+        return test().json() | subject
+    return label, measure
+
+
+def scenarios(s: argparse.Namespace, build: Build, rounds: int) -> Iterator[Kind]:
     complete(s, OF_ATTACKS, "requires --server", deadline=5, memory=512 << 20, engine="automatic",
-             model=build.models, program=build.program)
-    s.load_program = build.program
+             model=build.models, program=build.program, load_program=build.program, rounds=rounds)
     if not s.scenario:
         raise UsageError("a scenario is required: its name, or all; or give --server HOST:PORT")
     if s.deadline > 60:
@@ -85,10 +93,10 @@ def scenario_tests(s: argparse.Namespace, build: Build) -> Iterator[Test]:
             require_files(AT_ONCE + peers * scenario.keeps_peers)
         for model in s.model:
             planned = Run(s, model, peers, s.window or (1 if s.quick else scenario.window_s))
-            yield {"scenario": name, "model": model}, f"{scenario.about}, {peers} of them", partial(perform, scenario, planned)
+            yield kind(f"{scenario.about}, {peers} of them", partial(perform, scenario, planned), scenario=name, model=model)
 
 
-def attack_tests(s: argparse.Namespace) -> Iterator[Test]:
+def attacks(s: argparse.Namespace) -> Iterator[Kind]:
     complete(s, OF_SCENARIOS, "and --server exclude each other", protocol="echo", bound=1, window=2 if s.quick else 3,
              scenario="all")
     where, s.target = s.server
@@ -102,48 +110,38 @@ def attack_tests(s: argparse.Namespace) -> Iterator[Test]:
         if peers > MOST_PEERS:
             raise UsageError(f"--peers is too large; with --server it must be at most {MOST_PEERS}")
         require_files(peers)
-        subject = {"scenario": name, "server": where}
-        yield subject, f"{peers} peers {attack.about}", partial(perform_attack, attack, s, peers)
+        yield kind(f"{peers} peers {attack.about}", partial(perform_attack, attack, s, peers), scenario=name, server=where)
 
 
-def verdicts_of(results: list[dict[str, Any]]) -> list[Verdict]:
-    """Those of one run each: a promise is broken or not, and the findings know which figures noise may have moved."""
-    out = []
-    for r in results:
-        who = f"{r['scenario']}, {r.get('model') or r.get('server')}"
-        found = [(key, r["figures"][key], one["demand"], one["met"]) for key, one in r["demands"].items()]
-        found += [(r["failure"], None, "no failure", False)] if r["failure"] else []
-        out += [demand(f"{who}: {key.replace('_', ' ')}{'' if value is None else f' {value:g}'}",
-                       Sample((math.nan if value is None else value,)), (-math.inf, math.inf, wanted), met=met, decided=True,
-                       scenario=r["scenario"], model=r.get("model"), figure=key)
-                for key, value, wanted, met in found]
-    return out
-
-
-def plan(arguments: argparse.Namespace, build: Build) -> Work:
-    tests = list(attack_tests(arguments) if arguments.server else scenario_tests(arguments, build))
+def plan(arguments: argparse.Namespace, build: Build) -> Probes:
     raise_file_limit()
+    return Probes(lambda s: list(attacks(arguments) if arguments.server else scenarios(arguments, build, s.rounds)),
+                  lambda r: str(r["verdict"]), repeat=False)
 
-    def perform(s: Settings) -> tuple[Document, dict[str, Any], str]:
-        machine, results, texts = Environment(build), list[dict[str, Any]](), list[str]()
-        arguments.rounds = s.rounds
 
-        def task(subject: dict[str, str], about: str, test: Callable[[], Findings]) -> str:
-            if not sys.stderr.isatty():     # there the bar tells it
-                print(f"{', '.join(subject.values())}: {about}", file=sys.stderr, flush=True)
-            found = test()
-            texts.append(f"{', '.join(subject.values())}: {found.verdict}\n{found.text()}")
-            results.append(found.json() | subject)
-            return found.verdict
-        interrupted = not perform_all([(f"{', '.join(subject.values())}: {about}", 1.0, partial(task, subject, about, test))
-                                       for subject, about, test in tests])
-        document = Document("stress", build.version, machine.finish(), {"rounds": s.rounds}, [], interrupted)
-        return document, {"interrupted": interrupted, "results": results, "verdicts": verdicts_of(results)}, "".join(texts)
-    return Work(perform)
+def subject_of(r: Result) -> str:
+    return f"{r['scenario']}, {r.get('model') or r.get('server')}"
+
+
+def compose(document: Document) -> dict[str, Any]:
+    """The verdicts of one run each: a promise is broken or not, and the findings know which figures noise may have moved."""
+    out = []
+    for r in document.results:
+        failure = {r["failure"]: {"demand": "no failure", "met": False}} if r["failure"] else {}
+        for key, one in (r["demands"] | failure).items():
+            value = r["figures"].get(key)
+            out.append(demand(f"{subject_of(r)}: {key.replace('_', ' ')}{'' if value is None else f' {value:g}'}",
+                              Sample((math.nan if value is None else value,)), (-math.inf, math.inf, one["demand"]),
+                              met=one["met"], decided=True, scenario=r["scenario"], model=r.get("model"), figure=key))
+    return {"verdicts": out}
+
+
+def table(results: list[Result], figures: dict[str, Any]) -> str:
+    return "".join(f"{subject_of(r)}: {r['verdict']}\n{text_of(r)}" for r in results)
 
 
 EXPERIMENT = Experiment(
-    "stress", UsualRuns(3), UsualRuns(1), plan, options=options,
+    "stress", UsualRuns(3), UsualRuns(1), plan, compose, table, options=options,
     examples=("resets --model 4 --peers 1000000",
               "idle --model 4 --peers 100000 --loops 6 --accept reuse_port --own-descriptors",
               "--server 127.0.0.1:6379 --protocol resp", "non-readers --server 127.0.0.1:7007 --peers 200 --window 10"),

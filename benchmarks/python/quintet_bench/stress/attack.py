@@ -217,10 +217,10 @@ def perform(attack: Attack, s: argparse.Namespace, peers: int) -> Findings:
         return found
     # Redis in its protected mode takes any address except 127.0.0.1 for a remote one, and closes such a connection at once.
     hostile = Peers(s.target, range(peers * MOST_VISITS_PER_PEER), lambda peer: attack.act(peer, s.dialect),
-                    reads=attack.reads, interval_s=attack.interval_s, many_sources=False)
+                    reads=attack.reads, interval_s=attack.interval_s, many_sources=False, most=peers)
     innocent.thread.start()
     try:
-        hostile.keep(peers, s.window)
+        hostile.listen(s.window)
     except OSError as error:
         found.failure = f"the peers: {error}"
     innocent.finish(found)  # the peers stay until it has its last reply

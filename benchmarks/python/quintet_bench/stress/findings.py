@@ -3,16 +3,11 @@
 import math
 from typing import Any
 
-from ..results import number
+from ..results import Result, number
+from ..table import aligned
 
 UNITS = {"us": "us", "ms": "ms", "mib": "MiB", "bytes": "B", "percent": "%"}    # by the last word of a key
-
-
-def number_text(value: float) -> str:
-    """As many digits as a reader can use: 12,345; 0.0123; 1.25."""
-    if not math.isfinite(value):
-        return "not measured"
-    return f"{value:,.0f}" if value == int(value) or abs(value) >= 100 else f"{value:.3g}"
+FAILED, TOO_NOISY, PASSED = "FAILED", "too noisy to say", "passed"
 
 
 class Findings:
@@ -22,24 +17,19 @@ class Findings:
         self.rounds: list[dict[str, Any]] = []
         self.remarks: list[str] = []
         self.failure: str | None = None     # why the run could not be finished
-        self._lines: list[str] = []
 
     def tell(self, key: str, value: float, *, at_most: float | None = None, exactly: float | None = None,
              noise: str = "") -> None:
         """A value of NaN could not be measured, and meets no demand. `noise`: why a value above its bound proves nothing."""
         self.figures[key] = number(value)
-        name, _, last = key.rpartition("_")
-        label, unit = (name, f" {UNITS[last]}") if last in UNITS else (key, "")
-        line = f"{label.replace('_', ' '):<24} {number_text(value) + unit:>14}"
-        word, bound = ("must be", exactly) if at_most is None else ("at most", at_most)
-        if bound is not None:
-            met: bool | None = value == bound if at_most is None else value <= bound
-            if not met and noise and math.isfinite(value):
-                met = None
-                self.remarks.append(f"too noisy to say: {noise}")
-            self.demands[key] = {"demand": f"{word} {number_text(bound)}", "met": met}
-            line += f"  ({word} {number_text(bound)})" + {True: "", None: "  too noisy to say", False: "  FAILED"}[met]
-        self._lines.append(line)
+        bound = exactly if at_most is None else at_most
+        if bound is None:
+            return
+        met: bool | None = value == bound if at_most is None else value <= bound
+        if not met and noise and math.isfinite(value):
+            met = None
+            self.remarks.append(f"{TOO_NOISY}: {noise}")
+        self.demands[key] = {"demand": f"{'must be' if at_most is None else 'at most'} {number_text(bound)}", "met": met}
 
     def note(self, **figures: float) -> None:
         """Figures of which nothing is demanded."""
@@ -47,18 +37,31 @@ class Findings:
             self.tell(key, value)
 
     @property
-    def passed(self) -> bool:
-        return not self.failure and all(demand["met"] is not False for demand in self.demands.values())
-
-    @property
     def verdict(self) -> str:
-        too_noisy = any(demand["met"] is None for demand in self.demands.values())
-        return "FAILED" if not self.passed else "too noisy to say" if too_noisy else "passed"
+        met = {demand["met"] for demand in self.demands.values()}
+        return FAILED if self.failure or False in met else TOO_NOISY if None in met else PASSED
 
-    def text(self) -> str:
-        failure = [f"FAILED: {self.failure}"] if self.failure else []
-        return "".join(f"  {line}\n" for line in self._lines + self.remarks + failure)
-
-    def json(self) -> dict[str, Any]:
-        return {"verdict": self.verdict, "passed": self.passed, "figures": self.figures, "demands": self.demands,
+    def json(self) -> Result:
+        return {"verdict": self.verdict, "passed": self.verdict != FAILED, "figures": self.figures, "demands": self.demands,
                 "remarks": self.remarks, "failure": self.failure} | ({"rounds": self.rounds} if self.rounds else {})
+
+
+def number_text(value: float | None) -> str:
+    """As many digits as a reader can use: 12,345; 0.0123; 1.25."""
+    if value is None:
+        return "not measured"
+    return f"{value:,.0f}" if value == int(value) or abs(value) >= 100 else f"{value:.3g}"
+
+
+def _row(key: str, value: float | None, demand: dict[str, Any] | None) -> list[str]:
+    name, _, last = key.rpartition("_")
+    label, unit = (name, f" {UNITS[last]}") if last in UNITS else (key, "")
+    ends = {True: "", None: f"  {TOO_NOISY}", False: f"  {FAILED}"}
+    return [label.replace("_", " "), number_text(value) + unit, f"({demand['demand']}){ends[demand['met']]}" if demand else ""]
+
+
+def text_of(found: Result) -> str:
+    """Findings as the file has them."""
+    rows = [_row(key, value, found["demands"].get(key)) for key, value in found["figures"].items()]
+    failure = [f"{FAILED}: {found['failure']}"] if found["failure"] else []
+    return aligned(rows, left=(0, 2)) + "".join(f"  {line}\n" for line in found["remarks"] + failure)

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: BSL-1.0
 """Very many connections, opened, asked on and watched without blocking."""
 import contextlib
-import itertools
 import math
-import multiprocessing
 import re
 import select
-import signal
 import socket
 import struct
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import managers
 from typing import Any, NamedTuple
 
 from ..errors import UsageError
@@ -37,9 +36,9 @@ def resolve(text: str) -> Target:
     return Target(family, address, address[0] == "::1" or str(address[0]).startswith("127."))
 
 
-def open_socket(target: Target, source: int | None, flags: int = socket.SOCK_NONBLOCK) -> socket.socket:
+def open_socket(target: Target, source: int | None) -> socket.socket:
     """`source` selects one of 250 loopback addresses, so that a million peers of our server do not run out of ports."""
-    sock = socket.socket(target.family, socket.SOCK_STREAM | flags)
+    sock = socket.socket(target.family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # close() resets: no TIME_WAIT
     if source is not None:
         sock.setsockopt(socket.SOL_IP, BIND_ADDRESS_NO_PORT, 1)  # connect() knows both ends and chooses the port
@@ -72,12 +71,13 @@ class Peer:
 class Peers:
     """Each acts when it is connected, and then after each interval. If act() returns False, it resets its connection.
     `fates` counts those connecting, waiting and answered, whose connections are open, and those refused, closed (by the
-    server, even after the reply), wrong (in the reply) and left. Without `reads`, replies stay in the kernel."""
+    server, even after the reply), wrong (in the reply) and left. Without `reads`, replies stay in the kernel. At most `most`
+    are open; the others follow when there is room. With a higher `at_once`, some may be refused, or wait for a second."""
 
     def __init__(self, target: Target, numbers: range, act: Callable[[Peer], bool] = Peer.ask, *, reads: bool = True,
-                 interval_s: float = 0, many_sources: bool = True) -> None:
-        self._target, self._many_sources, self._numbers = target, many_sources, iter(numbers)
-        self._act, self._reads, self._interval_s = act, reads, interval_s
+                 interval_s: float = 0, many_sources: bool = True, most: float = math.inf, at_once: float = AT_ONCE) -> None:
+        self._target, self._many_sources, self._act, self._reads = target, many_sources, act, reads
+        self._numbers, self._interval_s, self._most, self._at_once = numbers, interval_s, most, at_once
         self._scheduled = deque[tuple[float, Peer]]()
         self._epoll = select.epoll()
         self.open_ones: dict[int, Peer] = {}    # by descriptor
@@ -102,6 +102,10 @@ class Peers:
         return peer
 
     def poll(self, seconds: float) -> None:
+        room = max(0, int(min(len(self._numbers), self._most - len(self.open_ones), self._at_once - self.fates["connecting"])))
+        for number in self._numbers[:room]:
+            self.begin(number)
+        self._numbers = self._numbers[room:]
         if self._scheduled:
             seconds = min(seconds, max(0.0, self._scheduled[0][0] - time.monotonic()))
         for descriptor, _ in self._epoll.poll(min(seconds, 0.2), 4096):
@@ -136,27 +140,16 @@ class Peers:
             is_reply = peer.fate == "waiting" and data == peer.awaited
             self._set_fate(peer, "answered" if is_reply else "wrong")
 
-    def open(self, at_once: float = AT_ONCE) -> None:
-        """Begins all connections. With a higher `at_once`, some may be refused, or wait for a second."""
-        for number in self._numbers:
-            self.begin(number)
-            self.listen(math.inf, lambda fates: fates["connecting"] < at_once)
-
-    def keep(self, count: int, seconds: float) -> None:
-        """For so long, keeps that many connected, as long as there are numbers for new ones."""
-        end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
-            room = min(count - len(self.open_ones), AT_ONCE - self.fates["connecting"])
-            for number in itertools.islice(self._numbers, max(0, room)):
-                self.begin(number)
-            self.poll(min(0.005, left))
-
     def listen(self, seconds: float, done: Callable[[Counter[str]], bool] = lambda fates: False) -> Counter[str]:
         """Watches for so long, or until done(fates)."""
         end = time.monotonic() + seconds
         while not done(self.fates) and (left := end - time.monotonic()) > 0:
             self.poll(left)
         return self.fates
+
+    def open(self) -> Counter[str]:
+        """Begins all connections."""
+        return self.listen(math.inf, lambda fates: not self._numbers)
 
     def leave(self) -> None:
         """The answered peers reset their connections."""
@@ -169,28 +162,21 @@ class Peers:
         self._epoll.close()
 
 
-crowded: list[Peers] = []           # those of this process, if crowd() has started it
+class Process(managers.BaseManager):
+    """A process that has peers, which this one calls."""
+    Peers: Callable[..., Any]
 
 
-def _become_peers(*arguments: Any) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
-    crowded.append(Peers(*arguments))
-
-
-def _call(method: str, *arguments: Any) -> Counter[str]:
-    getattr(crowded[0], method)(*arguments)
-    return crowded[0].fates
+Process.register("Peers", Peers)
 
 
 @contextlib.contextmanager
 def crowd(target: Target, count: int, processes: int) -> Iterator[Callable[..., Counter[str]]]:
     """Peers divided among processes, since a table of descriptors is limited. Yields a function that calls a method of Peers
     in each process and adds up the fates."""
-    with contextlib.ExitStack() as ends:
-        pools = [ends.enter_context(multiprocessing.Pool(1, _become_peers, (target, range(first, count, processes))))
-                 for first in range(processes)]
+    with ThreadPoolExecutor(processes) as threads, contextlib.ExitStack() as ends:
+        parts = [ends.enter_context(Process()).Peers(target, range(first, count, processes)) for first in range(processes)]
 
         def call(method: str, *arguments: Any) -> Counter[str]:
-            calls = [pool.apply_async(_call, (method, *arguments)) for pool in pools]
-            return sum((one.get() for one in calls), Counter())
+            return sum(threads.map(lambda part: getattr(part, method)(*arguments), parts), Counter())
         yield call

@@ -16,9 +16,10 @@ from typing import Any
 
 from ..child import Child
 from ..errors import RunError
-from ..foreign import sample, spent_between
-from ..machine import bytes_in, read_text
+from ..foreign import sample
+from ..machine import bytes_in, others_share, read_text
 from ..progress import CLEAR_LINE
+from ..runner import PATIENCE_S
 from ..text import percent
 from ..verdict import BEARABLE
 from .findings import Findings
@@ -42,17 +43,14 @@ def read_tcp_memory() -> float:
 
 
 def no_tcp_memory(path: str = SLABINFO) -> str:
-    """Why the memory is not known."""
+    """Why the memory is not known. Only root may read the file."""
     try:
-        with open(path, encoding="ascii") as file:
-            return f"{path} has no cache TCP" if "\nTCP " not in file.read() else f"{SOCKSTAT} has no line of TCP"
-    except PermissionError:
-        return f"{path}: only root may read it"
+        pathlib.Path(path).read_bytes()
+        return f"{path} has no cache TCP"
     except OSError as error:
         return f"{path}: {error.strerror}"
 
 
-PATIENCE_S = 15.0
 OF_ROUNDS = ("requests", "failed", "p50_us", "p99_us", "max_us")    # figures of the good client that are stored of each
 CGROUPS = pathlib.Path("/sys/fs/cgroup")
 Load = contextlib.AbstractContextManager[Callable[[], str]]
@@ -123,7 +121,7 @@ class Run:
             if self.group:  # the memory that it has so far is little
                 (self.group / "cgroup.procs").write_text(str(self.server.pid))
             self.where = self.server.await_line("listening on ", time.monotonic() + PATIENCE_S)
-            self.target, self._begun, self._ours_s = resolve(self.where), sample(self.server.pid), sum(os.times()[:4])
+            self.target, self._others = resolve(self.where), others_share()
             try:
                 yield
             except (RunError, OSError):
@@ -204,9 +202,14 @@ class Run:
             self.settled(self.descriptors_before)
 
     def finish(self, most_ratio: float | None = None) -> dict[str, Any]:
-        """Tells the good client's figures and stops the server. Returns the server's counters, such as "refused"."""
+        """Stops the server and tells the good client's figures. Returns the server's counters, such as "refused"."""
         def median(values: list[float]) -> float:  # a disturbance of the machine spoils one round only
             return statistics.median([value for value in values if value] or [math.nan])
+        self.server.kill(signal.SIGTERM)
+        deadline = time.monotonic() + 2
+        counters = "".join(iter(lambda: self.server.line(deadline) or "", ""))
+        self.server.wait(deadline)
+        self.check()
         alone, beside, tell = self._alone, self._beside, self.found.tell
         self.found.rounds = [{which: {key: r[key] for key in OF_ROUNDS} for which, r in zip(("alone", "beside"), both)}
                              for both in zip(alone, beside)]
@@ -217,17 +220,11 @@ class Run:
             for name in ("p50", "p99"):
                 tell(f"good_{name}_{key}", median([r[f"{name}_us"] for r in results]))
         tell("good_max_us", max((r["max_us"] or 0 for r in beside), default=math.nan))
-        spent, ours_s = spent_between(self._begun, sample(self.server.pid)), sum(os.times()[:4]) - self._ours_s
         # Other programs delay the good client, sometimes in one kind of company only.
-        foreign = min(1.0, max(0.0, (spent["busy_s"] - spent["cpu_s"] - ours_s) / spent["wall_s"] / (os.cpu_count() or 1)))
+        foreign = self._others()
         p99s = [(a["p99_us"], b["p99_us"]) for a, b in zip(alone, beside) if a["p99_us"] and b["p99_us"]]
         tell("p99_ratio", median([b / a for a, b in p99s]), at_most=most_ratio,
              noise=noise_of(p99s, foreign, most_ratio or math.inf))
         tell("foreign_cpu_percent", round(100 * foreign))
         self.found.remarks += [f"the good client: {result['first_failure']}" for result in failed[:1]]
-        self.server.kill(signal.SIGTERM)
-        deadline = time.monotonic() + 2
-        counters = "".join(iter(lambda: self.server.line(deadline) or "", ""))
-        self.server.wait(deadline)
-        self.check()
         return dict(json.loads(counters))

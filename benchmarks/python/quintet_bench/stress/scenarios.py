@@ -14,7 +14,7 @@ from ..errors import RunError
 from ..machine import read_text
 from ..text import grouped, significant
 from .findings import Findings
-from .peers import Peer, Peers, crowd, decided, open_socket
+from .peers import Peer, Peers, crowd, decided
 from .run import Run, memory_group, no_tcp_memory, read_tcp_memory, window_probes
 
 SERVER_FILES = 256
@@ -30,15 +30,11 @@ def resets(run: Run) -> None:
     tell = run.found.tell
     for beside in run.rounds(GOOD_CONNECTIONS, 1000, number=1):
         before, memory_before = run.descriptors_before, run.memory()
+        peers = Peers(run.target, range(run.peers), lambda peer: peer.number % 2 == 1 and peer.ask() and False)
         with beside:
             begun = time.monotonic()
-            for number in range(run.peers):
-                with open_socket(run.target, number, 0) as sock:  # connects at once, unless the backlog is full
-                    sock.connect(run.target.address)
-                    if number % 2:
-                        Peer(sock, number).ask()
-                if number % 50_000 == 49_999:
-                    run.progress(f"{grouped(number + 1)} of {grouped(run.peers)} connections reset")
+            peers.open()
+            reset = peers.listen(10, decided)["left"]
             seconds = time.monotonic() - begun
         start = time.monotonic()
     after, settled_ms = run.settled(before), (time.monotonic() - start) * 1000
@@ -46,7 +42,8 @@ def resets(run: Run) -> None:
     peers.open()
     served = peers.listen(10, decided)["answered"]
     peers.reset()
-    run.found.note(resets=run.peers, resets_per_s=run.peers / seconds, descriptors_before=before)
+    tell("resets", reset, exactly=run.peers)
+    run.found.note(resets_per_s=reset / seconds, descriptors_before=before)
     tell("descriptors_after", after, exactly=before)
     tell("settled_after_ms", settled_ms)
     tell("served_after", served, exactly=100)
@@ -60,7 +57,7 @@ def slow_writers(run: Run) -> None:
     tell, deadline, overruns = run.found.tell, run.s.deadline, list[float]()
     for beside in run.rounds(8, 1000):
         with beside:
-            writers, peers = Peers(run.target, range(run.peers), lambda peer: peer.send(b"x"), interval_s=1), list[Peer]()
+            writers, peers = Peers(run.target, range(0), lambda peer: peer.send(b"x"), interval_s=1), list[Peer]()
             for number in range(run.peers):  # evenly over the second
                 peers.append(writers.begin(number))
                 writers.listen(1 / run.peers)
@@ -127,9 +124,9 @@ def exceed_limit(run: Run, places: int, count: int, most_delay_ms: float | None 
     leave. `places`: those that the good client leaves."""
     tell, at_limit, every, cpu, delay_ms = run.found.tell, Counter[str](), Counter[str](), 0.0, 0.0
     for beside in run.rounds(GOOD_CONNECTIONS, 500, arrival_s=1 + count / 4000):
-        peers = Peers(run.target, range(count))
+        peers = Peers(run.target, range(count), at_once=math.inf)
         with beside as measuring:
-            peers.open(at_once=math.inf)
+            peers.open()
             peers.listen(20, lambda fates: fates["answered"] >= places)
             measuring()
             at_limit.update(peers.listen(run.window_s))
