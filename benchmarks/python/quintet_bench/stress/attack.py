@@ -52,8 +52,9 @@ def require(is_right: bool) -> None:
         raise ValueError("a wrong reply")
 
 
-def receive_echo(reply: Reply, request: bytes) -> bool:
-    require(reply.makefile().read(len(request)) == request)
+def receive_lines(reply: Reply, wanted: bytes) -> bool:
+    lines = reply.makefile()
+    require(all(lines.readline() == line for line in wanted.splitlines(keepends=True)))
     return True
 
 
@@ -62,10 +63,7 @@ def resp_echo(text: bytes) -> bytes:
 
 
 def receive_resp(reply: Reply, request: bytes) -> bool:
-    wanted = b"+PONG\r\n" if request.startswith(b"*1") else request[request.rfind(b"$"):]
-    lines = reply.makefile()
-    require(all(lines.readline() == line for line in wanted.splitlines(keepends=True)))
-    return True
+    return receive_lines(reply, b"+PONG\r\n" if request.startswith(b"*1") else request[request.rfind(b"$"):])
 
 
 def http_request(number: int) -> bytes:
@@ -90,7 +88,7 @@ def receive_http(reply: Reply, request: bytes) -> bool:
 
 DIALECTS = {
     # A line, so that servers that echo lines work too.
-    "echo": Dialect(lambda number: (b"request %d " % number).ljust(63, b"-") + b"\n", receive_echo, LARGE + b"\n",
+    "echo": Dialect(lambda number: (b"request %d " % number).ljust(63, b"-") + b"\n", receive_lines, LARGE + b"\n",
                     lambda number: b"request %d " % number),
     # Every second request is a PING, because some servers have no ECHO.
     "resp": Dialect(lambda number: resp_echo(b"request %d" % number) if number % 2 else b"*1\r\n$4\r\nPING\r\n", receive_resp,

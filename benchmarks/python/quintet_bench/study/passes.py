@@ -35,15 +35,15 @@ FIXED: Sizes = {"I1": (32768, 8, 64), "D1": (32768, 8, 64), "LL": (1 << 20, 16, 
 def machine_caches(root: str = "/sys/devices/system/cpu/cpu0/cache") -> Sizes | None:
     """Returns this machine's caches, with the number of sets rounded to the power of two that valgrind needs. None if the
     kernel does not tell them all. `root` is for tests."""
-    found: Sizes = {}
+    found: Sizes = {}                   # by level and kind, such as "1I" and "3U"
     for index in glob.glob(f"{root}/index*"):
-        level, kind, size, ways, line = (read_text(f"{index}/{name}").strip() for name in (
+        text = " ".join(read_text(f"{index}/{name}").strip() for name in (
             "level", "type", "size", "ways_of_associativity", "coherency_line_size"))
-        if re.fullmatch(r"\d \d+K [1-9]\d* (16|32|64|128|256)", f"{level} {size} {ways} {line}"):
-            way = int(ways) * int(line)
-            found[level + kind[:1]] = (2 ** round(math.log2(max(1, int(size[:-1]) * 1024 / way))) * way, int(ways), int(line))
-    last = [found[key] for key in sorted(found) if key[0] > "1" and key[1] == "U"]
-    return {"I1": found["1I"], "D1": found["1D"], "LL": last[-1]} if {"1I", "1D"} <= found.keys() and last else None
+        if match := re.fullmatch(r"(\d) ([DIU])\w+ (\d+)K ([1-9]\d*) (16|32|64|128|256)", text):
+            size, ways, line = map(int, match.groups()[2:])
+            found[match[1] + match[2]] = 2 ** round(math.log2(max(1, size * 1024 / ways / line))) * ways * line, ways, line
+    last = max((key for key in found if key > "2" and key[1] == "U"), default="")
+    return {"I1": found["1I"], "D1": found["1D"], "LL": found[last]} if {"1I", "1D", last} <= found.keys() else None
 
 
 def cachegrind_counts(log: str) -> tuple[int, int]:

@@ -55,10 +55,9 @@ def subject_of(workload: str, server: str, results: Sequence[Result]) -> Subject
             "caches": caches, "functions": sum(rounds("functions"), []), "locks": sum(rounds("locks"), [])}
 
 
-def middle_round(s: Subject) -> dict[str, Any] | None:
+def middle_round(s: Subject) -> dict[str, Any]:
     """The round with the median miss rate."""
-    rounds = sorted(s["caches"], key=lambda one: float(one["rate"]))
-    return rounds[len(rounds) // 2] if rounds else None
+    return sorted(s["caches"], key=lambda one: float(one["rate"]))[len(s["caches"]) // 2]
 
 
 def _moves(what: str, ends: Sequence[float], form: Format) -> str:
@@ -71,7 +70,7 @@ def changes(subjects: list[Subject]) -> list[Verdict]:
     known = {s["server"].partition(" ")[0]: s for s in subjects if s["caches"]}
     out = []
     for pair in [(known[BEFORE], known[model]) for model in AFTER if {BEFORE, model} <= known.keys()]:
-        middles = [middle for s in pair if (middle := middle_round(s))]
+        middles = [middle_round(s) for s in pair]
         rates, misses = [m["rate"] for m in middles], [m["misses"] / m["requests"] for m in middles]
         one, two = (Sample(tuple(each["misses"] / each["requests"] for each in s["caches"])) for s in pair)
         doubt = (" (too few to tell)" if min(m["misses"] for m in middles) < FEW_MISSES else
@@ -100,7 +99,7 @@ def figures_grid(subjects: list[Subject]) -> list[list[str]]:
 
 
 def caches_grid(subjects: list[Subject]) -> list[list[str]]:
-    ours = [c | {"server": s["server"]} for s in subjects if (c := middle_round(s))]
+    ours = [middle_round(s) | {"server": s["server"]} for s in subjects if s["caches"]]
     rows = ["last-level cache,references,misses,rate,refs/req,misses/req,diff (pp),source".split(",")]
     for caches in (ours, PUBLISHED):
         rows += [[c["server"], grouped(c["references"]), grouped(c["misses"]), rate_text(c["rate"]),
