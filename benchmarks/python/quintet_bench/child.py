@@ -123,6 +123,13 @@ class Child:
         self.wait(deadline)
         raise RunError(f"{self.name} {self.ending()}")
 
+    def output(self, deadline: float) -> str:
+        """Returns the lines until its end. Raises RunError unless that is a success."""
+        text = "\n".join(iter(lambda: self.line(deadline), None))
+        if self.wait(deadline) != 0:
+            raise RunError(f"{self.name} {self.ending()}")
+        return text
+
     def wait(self, deadline: float) -> int:
         try:
             return self._process.wait(max(0.01, deadline - time.monotonic()))

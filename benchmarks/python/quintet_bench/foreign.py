@@ -38,17 +38,18 @@ def example_program(build: Build, name: str, given: str | None) -> str:
     return path
 
 
-def require_files(connections: int) -> None:
-    """Refuses connections for which a server or client lacks descriptors."""
-    needed, allowed = connections + 100, resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    if needed > allowed:
-        raise UsageError(f"{connections} connections need {needed} open files, and this machine allows {allowed} (ulimit -Hn)")
-
-
-def raise_file_limit() -> None:
-    """Allows this process, and the servers that it starts, as many open files as the machine permits."""
+def raise_file_limit() -> int:
+    """Allows this process, and the servers that it starts, as many open files as the machine permits, and returns the limit."""
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    return most
+
+
+def require_files(connections: int) -> None:
+    """Raises the limit, and refuses connections for which a server or client lacks descriptors even so."""
+    needed, allowed = connections + 100, raise_file_limit()
+    if needed > allowed:
+        raise UsageError(f"{connections} connections need {needed} open files, and this machine allows {allowed} (ulimit -Hn)")
 
 
 def sample(pid: int) -> dict[str, Any]:

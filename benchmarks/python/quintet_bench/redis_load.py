@@ -2,26 +2,24 @@
 """redis-server and the example `kv` under redis-benchmark: the Redis protocol instead of an echo."""
 from __future__ import annotations
 
-import contextlib
 import re
 import resource
 import shlex
-import shutil
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from .build import Build, Workload
 from .child import Child
-from .errors import RunError, UsageError
+from .errors import RunError
 from .foreign import example_program, free_port, pinned, sample, take_window
 from .machine import allowed_cpus
 from .plan import Run, Settings
 from .results import Result
 from .runner import Measure
-from .web import await_accepting, example_command
+from .web import accepting, await_accepting, example_command, require_installed
 
 PING = Workload("kv", "echo", 100, len("*1\r\n$4\r\nPING\r\n"), 1, False, False, 0, (100, 14, 1))
 PIPELINE = PING.but(name="kv-pipeline", pipeline=16, usual=(100, 14, 16))
@@ -40,32 +38,15 @@ class RedisPrograms(NamedTuple):
     @staticmethod
     def find(build: Build, kv: str | None, *, with_server: bool = True) -> RedisPrograms:
         """Raises UsageError, which says what to install or build."""
-        def installed(name: str, package: str) -> str:
-            if path := shutil.which(name):
-                return path
-            raise UsageError(f"kv: {name} is not installed; apt-get install {package}")
-        server = installed("redis-server", "redis-server") if with_server else ""
-        return RedisPrograms(server, installed("redis-benchmark", "redis-tools"), example_program(build, "kv", kv))
+        server = require_installed("kv", "redis-server") if with_server else ""
+        return RedisPrograms(server, require_installed("kv", "redis-benchmark", "redis-tools"),
+                             example_program(build, "kv", kv))
 
 
 class ServerCare(NamedTuple):
     """`prefix` gives words before the server's command line; `inspect` raises RunError if the server is not as expected."""
     prefix: Callable[[Result], list[str]] = lambda about: []
     inspect: Callable[[Result, int], None] = lambda about, pid: None
-
-
-@contextlib.contextmanager
-def running_server(programs: RedisPrograms, about: Result, care: ServerCare) -> Iterator[tuple[Child, str]]:
-    """Starts the server of a run: redis-server for a peer, else kv. Gives it, ready, with its port."""
-    port = free_port()
-    command = ([programs.server, "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--daemonize", "no",
-                "--logfile", ""] if about["peer"] else
-               [programs.kv, "--port", port, "--model", about["model"], "--loops", str(about["loops"]),
-                "--workers", about["workers"]])
-    with Child("the server", pinned(about["server_cpus"], care.prefix(about) + command)) as server:
-        await_accepting(server, port)
-        care.inspect(about, server.pid)
-        yield server, port
 
 
 def run_benchmark(programs: RedisPrograms, about: Result, port: str, requests: int) -> str:
@@ -75,10 +56,7 @@ def run_benchmark(programs: RedisPrograms, about: Result, port: str, requests: i
                *TESTS.get(about["workload"], ["-t", "ping_mbulk"])]
     deadline = time.monotonic() + 60 + requests / 10_000
     with Child("redis-benchmark", pinned(about["client_cpus"], command)) as client:
-        text = "\n".join(iter(lambda: client.line(deadline), None))
-        if client.wait(deadline) != 0:
-            raise RunError(f"redis-benchmark {client.ending()}")
-    return text
+        return client.output(deadline)
 
 
 def figures_in(text: str) -> Result:
@@ -127,8 +105,15 @@ def measure_at(programs: RedisPrograms, result: Result, s: Settings, run: Run, s
 
 
 def measure_redis_load(programs: RedisPrograms, care: ServerCare = ServerCare()) -> Measure:
+    """Of redis-server for a peer, else of kv."""
     def measure(result: Result, s: Settings, run: Run) -> None:
-        with running_server(programs, result, care) as (server, port):
+        port = free_port()
+        command = ([programs.server, "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
+                    "--daemonize", "no", "--logfile", ""] if run.who.peer else
+                   [programs.kv, "--port", port, "--model", result["model"], "--loops", str(result["loops"]),
+                    "--workers", result["workers"]])
+        with accepting("the server", result, port, care.prefix(result) + command) as (server, _):
+            care.inspect(result, server.pid)
             measure_at(programs, result, s, run, server, [port])
     return measure
 

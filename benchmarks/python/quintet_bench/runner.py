@@ -76,7 +76,7 @@ def load_command(s: Settings, run: Run, about: Result, address: str) -> list[str
     return [s.program, "load", address, "--workload", run.work.name, "--connections", str(run.work.connections),
             "--size", str(run.work.message_bytes), "--pipeline", str(run.work.pipeline), "--pin", about["client_cpus"],
             "--threads", str(threads), "--duration", f"{run.measured_s(s):.3f}", "--warm-up", f"{run.warm_up_s(s):.3f}",
-            *(["--client", run.who.client] if run.who.client else [])]
+            *(["--client", run.who.client] if run.who.client else []), *["--server-calls"] * run.counting]
 
 
 def await_listening(server: Child, result: Result) -> str:
@@ -100,7 +100,8 @@ def counted_server(command: list[str]) -> Iterator[tuple[Child, dict[str, Any]]]
         counters |= json.loads(read_text(file.name))
 
 
-def run_load(result: Result, command: list[str], server: Child, expected_s: float, observer: Observer) -> dict[str, Any]:
+def run_load(result: Result, command: list[str], server: Child, expected_s: float,
+             observer: Observer = Observer()) -> dict[str, Any]:
     """Runs `load` against a server and takes its figures. Returns all that it has written."""
     deadline = time.monotonic() + expected_s + PATIENCE_S
     observer.attach(server.pid)
@@ -127,14 +128,14 @@ def run_load(result: Result, command: list[str], server: Child, expected_s: floa
     return figures
 
 
-def measure_load(result: Result, s: Settings, run: Run, observer: Observer | None = None) -> None:
+def measure_load(result: Result, s: Settings, run: Run, observer: Observer = Observer()) -> None:
     """Starts `serve`, runs `load` against it, and fills in what they say."""
     with Child("the server", server_command(s, run, result)) as server:
         command = load_command(s, run, result, await_listening(server, result))
         if run.work.heartbeat:
             command += ["--heartbeat", server.await_line("priority on ", time.monotonic() + PATIENCE_S)]
         idle_bytes = sample(server.pid)["rss"]
-        run_load(result, command + ["--server-calls"] * run.counting, server, run.expected_s(s), observer or Observer())
+        run_load(result, command, server, run.expected_s(s), observer)
         if run.work.connections >= ENOUGH_CONNECTIONS and not run.work.short:
             result["bytes_per_connection"] = (result["server_rss_bytes"] - idle_bytes) / run.work.connections
 

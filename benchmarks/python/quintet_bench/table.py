@@ -9,9 +9,10 @@ from .text import grouped, mebibytes, micros, percent, significant
 from .verdict import CPU, SPEED
 
 Format = Callable[[float], str]
+Columns = Mapping[str, tuple[str, Format]]      # a column's title, and how it shows a figure, by the figure's key
 Ratios = Mapping[Any, Sample | None]    # by workload and label, for the columns "ratio" and "range"; None: the reference
-# A column's title, and how it shows the median, by its key. Behind "=" a command may give it another title.
-SHOWN: dict[str, tuple[str, Format]] = {
+# Of medians. Behind "=" a command may give a column another title.
+SHOWN: Columns = {
     SPEED: ("requests/s", grouped), "mb_per_s": ("MB/s", significant), CPU: ("CPU/req", micros),
     "client_cpu_us_per_request": ("client CPU", micros), "server_threads": ("threads", grouped),
     "server_rss_bytes": ("memory", mebibytes), "p50_us": ("p50", micros), "p90_us": ("p90", micros), "p99_us": ("p99", micros),
@@ -66,6 +67,13 @@ def remarks(combination: Combination) -> str:
     """The failure remarks, and one if the client limited the figures."""
     bound = "    the client was the bottleneck: the server could do more\n"
     return failure_remarks(combination) + (bound if combination.client_bound else "")
+
+
+def figure_rows(columns: Columns, rows: Iterable[tuple[str, Mapping[str, Any]]]) -> list[list[str]]:
+    """The titles, and the figures of each row behind its name; "-" for one that it lacks."""
+    return [["", *(title for title, _ in columns.values())],
+            *([name, *("-" if row.get(key) is None else form(row[key]) for key, (_, form) in columns.items())]
+              for name, row in rows)]
 
 
 def aligned(rows: Sequence[Sequence[str]], left: Container[int] = (0,)) -> str:

@@ -8,16 +8,17 @@ import re
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 
 from .child import Child
-from .errors import RunError
+from .errors import RunError, UsageError
 from .foreign import free_port, pinned
 from .machine import allowed_cpus
 from .plan import Run, Settings
 from .results import Result
-from .runner import PATIENCE_S, Observer, load_command, run_load
+from .runner import PATIENCE_S, load_command, run_load
 
 # All paths are relative to nginx's own folder.
 NGINX = """daemon off; worker_processes {workers}; pid pid; worker_rlimit_nofile 20000; {user}
@@ -36,6 +37,13 @@ NGINX_RELAY = "{module}\n" + NGINX + """stream {{
 def installed(name: str) -> str | None:
     """Returns the path of a program, also where Debian has those of administrators."""
     return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+
+
+def require_installed(of_whom: str, name: str, package: str = "") -> str:
+    """The same. Raises UsageError, which says what to install."""
+    if path := installed(name):
+        return path
+    raise UsageError(f"{of_whom}: {name} is not installed; apt-get install {package or name}")
 
 
 def nginx_command(nginx: str, folder: str, configuration: str, workers: int, **more: str) -> list[str]:
@@ -71,16 +79,31 @@ def await_accepting(server: Child, port: str) -> None:
 
 
 @contextlib.contextmanager
-def serving_hello(program: str, about: Result) -> Iterator[tuple[Child, str]]:
-    """Starts http_hello, which closes at once, as nginx does. Gives it, ready, with its address."""
-    port = free_port()
-    command = [*example_command(program, port, about), "--linger", "0"]
-    with Child("http_hello", pinned(about["server_cpus"], command)) as server:
+def accepting(name: str, about: Result, port: str, command: list[str]) -> Iterator[tuple[Child, str]]:
+    """Starts a server on its CPUs, which listens on this port of 127.0.0.1. Gives it, ready, with its address."""
+    with Child(name, pinned(about["server_cpus"], command)) as server:
         await_accepting(server, port)
         yield server, f"127.0.0.1:{port}"
+
+
+def serving_hello(program: str, about: Result) -> contextlib.AbstractContextManager[tuple[Child, str]]:
+    """http_hello, which closes at once, as nginx does."""
+    port = free_port()
+    return accepting("http_hello", about, port, [*example_command(program, port, about), "--linger", "0"])
+
+
+@contextlib.contextmanager
+def serving_nginx(nginx: str, about: Result) -> Iterator[tuple[Child, str]]:
+    """The same of nginx, whose file is named by its usual size."""
+    with tempfile.TemporaryDirectory(prefix="quintet-bench-nginx-") as folder:
+        pathlib.Path(folder, "64").write_text("x" * about["message_bytes"])
+        port = free_port()
+        command = nginx_command(nginx, folder, NGINX_FILE, about["loops"], port=port)
+        with accepting("nginx", about, port, command) as served:
+            yield served
 
 
 def load_short(result: Result, s: Settings, run: Run, server: Child, address: str, *more: str) -> None:
     """The client of short connections, on all CPUs."""
     command = [*load_command(s, run, result, address), "--threads", str(len(allowed_cpus())), *more]
-    run_load(result, command + ["--server-calls"] * run.counting, server, run.expected_s(s), Observer())
+    run_load(result, command, server, run.expected_s(s))

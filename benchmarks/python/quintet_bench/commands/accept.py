@@ -4,7 +4,6 @@ import argparse
 import contextlib
 import functools
 import os
-import pathlib
 import re
 import subprocess
 import sys
@@ -17,7 +16,7 @@ from ..child import Child
 from ..demands import Verdict, at_most, demand
 from ..errors import RunError, UsageError
 from ..experiment import Experiment, Plan, compared, times
-from ..foreign import example_program, free_port, pinned, raise_file_limit, require_files
+from ..foreign import example_program, require_files
 from ..machine import allowed_cpus
 from ..options import Parser, list_of, number_in, one_of
 from ..plan import Contender, Run, Settings, UsualRuns
@@ -29,7 +28,7 @@ from ..study.perf_tool import perf_output
 from ..table import Layout, arrows, published, title_line
 from ..text import percent
 from ..verdict import CPU, SPEED
-from ..web import NGINX_FILE, await_accepting, installed, load_short, nginx_command, serving_hello
+from ..web import load_short, require_installed, serving_hello, serving_nginx
 
 ABOUT = "Compares accept strategies under short connections"
 CLAIMS = "2.1 2.4 2.5 2.8 2.9 2.11 4.10"
@@ -116,16 +115,9 @@ def measure_accept(closing: str, result: Result, s: Settings, run: Run) -> None:
 
 
 def measure_http(nginx: str, http_hello: str, result: Result, s: Settings, run: Run) -> None:
-    if not run.who.peer:
-        with serving_hello(http_hello, result) as (server, address):
-            return load_short(result, s, run, server, address, "--http")
-    port = free_port()
-    with tempfile.TemporaryDirectory(prefix="quintet-bench-nginx-") as folder:
-        pathlib.Path(folder, "64").write_text("x" * run.work.message_bytes)
-        command = nginx_command(nginx, folder, NGINX_FILE, result["loops"], port=port)
-        with Child("nginx", pinned(result["server_cpus"], command)) as server:
-            await_accepting(server, port)
-            load_short(result, s, run, server, f"127.0.0.1:{port}", "--http")
+    serving = serving_nginx(nginx, result) if run.who.peer else serving_hello(http_hello, result)
+    with serving as (server, address):
+        load_short(result, s, run, server, address, "--http")
 
 
 def _name(result: Result) -> str:
@@ -227,13 +219,10 @@ def plan(arguments: argparse.Namespace, build: Build) -> Plan:
     who, counters = _contenders(arguments, build, works), not arguments.no_counters and not arguments.nginx
     measure: Measure = functools.partial(measure_accept, closing)
     if arguments.nginx:
-        nginx = installed("nginx")
-        if not nginx:
-            raise UsageError("--nginx: nginx is not installed; apt-get install nginx")
-        measure = functools.partial(measure_http, nginx, example_program(build, "http_hello", arguments.http_hello))
+        measure = functools.partial(measure_http, require_installed("--nginx", "nginx"),
+                                    example_program(build, "http_hello", arguments.http_hello))
     if counters and wakes_obstacle():
         print(f"Wake-ups are not counted: {wakes_obstacle()}.", file=sys.stderr)
-    raise_file_limit()
     return Plan({"workloads": works, "contenders": who, "shared_cpus": True, "counters": counters}, measure,
                 about={"preset": arguments.preset, "close": closing, "http": arguments.nginx,
                        "wakes": counters and not wakes_obstacle()})

@@ -8,9 +8,9 @@ import re
 import shlex
 import socket
 import statistics
-import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 from ..build import Build
@@ -24,7 +24,7 @@ from ..options import Parser, number_in, run_duration
 from ..plan import UsualRuns
 from ..results import Document, Result, Sample
 from ..statistics import ENOUGH_CONFIDENCE, may_lead, ratio_interval
-from ..table import Format, aligned, arrows
+from ..table import Columns, aligned, arrows, figure_rows
 from ..text import grouped, joined, mebibytes, micros, percent, significant
 from ..verdict import BEARABLE, FOREIGN
 from ..web import await_accepting
@@ -35,7 +35,7 @@ RATE = re.compile(r"([\d,]+(?:\.\d+)?) *(?:requests|transactions|messages|req)(?
 WANTED = "a model"
 LOAD_S, CLEARLY = 300.0, 0.03           # most for a load; a lead below 3 % is no reason
 ENOUGH_ROUNDS = 3
-COLUMNS: dict[str, tuple[str, Format]] = {
+COLUMNS: Columns = {
     "rate": ("requests/s", grouped), "wall_s": ("load took", lambda s: micros(s * 1e6)),
     "cpu_s": ("CPU", lambda s: micros(s * 1e6)), "switches": ("switches", grouped), "threads": ("threads", grouped),
     "rss": ("memory", mebibytes), "waited_s": ("run queue", lambda s: micros(s * 1e6)), FOREIGN: ("others", percent)}
@@ -69,36 +69,18 @@ def highest(one: Result, other: Result) -> Result:
     return {key: max(values) if values else None for key, values in known.items()}
 
 
-class Load(threading.Thread):
-    """Reads what the load writes until it ends, while others watch the server."""
-
-    def __init__(self, child: Child) -> None:
-        super().__init__(daemon=True)
-        self.child, self.lines, self.error = child, list[str](), ""
-
-    def run(self) -> None:
-        deadline = time.monotonic() + LOAD_S
-        try:
-            self.lines += iter(functools.partial(self.child.line, deadline), None)
-            if self.child.wait(deadline) != 0:
-                self.error = f"the load {self.child.ending()}"
-        except (RunError, OSError, ValueError) as error:
-            self.error = str(error)
-
-
 def watched(pid: int, command: list[str]) -> Result:
-    """Runs the load, and watches the server in /proc, at most a twentieth of the time."""
-    before, seen = sample(pid), dict[str, Any]()
-    with Child("the load", command) as child:
-        load = Load(child)
-        load.start()
-        while load.is_alive():
+    """Runs the load, and watches the server in /proc, at most a twentieth of the time, while a thread reads what the load
+    writes. The pool waits for that thread, so the child ends first."""
+    before, seen, pause_s = sample(pid), dict[str, Any](), 0.0
+    with ThreadPoolExecutor(1) as pool, Child("the load", command) as child:
+        reading = pool.submit(child.output, time.monotonic() + LOAD_S)
+        while not wait([reading], pause_s).done:
             start = time.monotonic()
             seen = highest(seen, used(before, sample(pid)))
-            load.join(max(0.05, 20 * (time.monotonic() - start)))
-        if load.error:
-            raise RunError(load.error)
-        return highest(seen, used(before, sample(pid))) | {"rate": rate_of("\n".join([*load.lines, child.errors()]))}
+            pause_s = max(0.05, 20 * (time.monotonic() - start))
+        text = reading.result()
+        return highest(seen, used(before, sample(pid))) | {"rate": rate_of(f"{text}\n{child.errors()}")}
 
 
 def perform(server: list[str], load: list[str], port: int, model: str) -> Result:
@@ -143,37 +125,40 @@ def undisturbed(results: Sequence[Result]) -> list[Result]:
     return [r for r in results if r in quiet or left[r["model"]] < ENOUGH_ROUNDS]
 
 
+def thrift(results: Sequence[Result]) -> Sample:
+    """Work for a second of CPU in rounds of a model: the same load each time, unless it tells how much it did."""
+    told = all(r["rate"] is not None for r in results)
+    return Sample(tuple((r["rate"] * r["wall_s"] if told else 1.0) / max(r["cpu_s"], 1e-9) for r in results))
+
+
 def advise(results: Sequence[Result]) -> dict[str, Any]:
     """The fastest model, or of those that are as fast the one that needs least CPU for the same work. None: too noisy, which is
     if nobody can be told apart by either, if a model may be as fast or far behind, or if others had too much of the CPUs."""
     failed = {r["model"]: r["error"] for r in results if r["error"]}
     reasons = [f"{model} failed: {error}" for model, error in failed.items()]
-    if not (speed := speeds(results)):
-        return {"model": None, "as_good": [], "reasons": ["no model served the load", *reasons], "met": False}
+
+    def undecided(why: str, as_good: Sequence[str] = (), met: bool | None = None) -> dict[str, Any]:
+        return {"model": None, "as_good": list(as_good), "reasons": [why, *reasons], "met": met}
+    if not speeds(results):
+        return undecided("no model served the load", met=False)
     others = statistics.median(r[FOREIGN] for r in results if not r["error"])
     if others > BEARABLE:
-        return {"model": None, "as_good": [], "met": None,
-                "reasons": [f"too noisy: other programs had {percent(others)} of the CPUs", *reasons]}
-    results, cpu = undisturbed(results), dict[str, Sample]()
+        return undecided(f"too noisy: other programs had {percent(others)} of the CPUs")
+    results = undisturbed(results)
     speed = speeds(results)
     order = sorted(speed, key=lambda model: -speed[model].median)
     behind = {model: apart(speed[order[0]], speed[model]) for model in order[1:]}
     level = [order[0], *(model for model in order[1:] if not behind[model])]
     if unclear := [model for model in level[1:] if may_lead(speed[order[0]], speed[model])]:
-        return {"model": None, "as_good": level, "met": None, "reasons": [
-            f"too noisy: whether {joined(unclear)} can do what {order[0]} does; more --rounds tell", *reasons]}
-    for one in level:                   # work for the CPU: the same load each time, unless it tells how much it did
-        rates, walls, spent = (samples(results, key).get(one) for key in ("rate", "wall_s", "cpu_s"))
-        assert walls and spent
-        works = [rate * wall for rate, wall in zip(rates.values, walls.values)] if rates else [1.0] * len(spent.values)
-        cpu[one] = Sample(tuple(work / max(used_s, 1e-9) for work, used_s in zip(works, spent.values)))
+        return undecided(f"too noisy: whether {joined(unclear)} can do what {order[0]} does; more --rounds tell", level)
+    cpu = {model: thrift([r for r in results if r["model"] == model]) for model in level}
     thrifty = max(level, key=lambda model: cpu[model].median)
     saved = {model: apart(cpu[thrifty], cpu[model]) for model in level if model != thrifty}
     as_good = [model for model, less in saved.items() if not less]
     if len(speed) > 1 and len(as_good) == len(speed) - 1:
         why = ("too few rounds to tell" if None in saved.values() else
                "no model can be told from the others (does the program set config::model?)")
-        return {"model": None, "as_good": list(speed), "met": None, "reasons": [f"too noisy: {why}", *reasons]}
+        return undecided(f"too noisy: {why}", list(speed))
     return {"model": thrifty, "as_good": as_good, "met": True, "reasons": [
         *_reasons(thrifty, level, order, speed, cpu), WHY.get(thrifty, ""), *reasons]}
 
@@ -203,12 +188,10 @@ def compose(document: Document) -> dict[str, Any]:
 
 
 def table(results: Sequence[Result], document: dict[str, Any]) -> str:
-    known = {key: samples(results, key) for key in COLUMNS}
-    known = {key: of for key, of in known.items() if of}
-    rows = [["", *(COLUMNS[key][0] for key in known)]]
-    for model in sorted({r["model"] for r in results}, key=lambda one: -speeds(results).get(one, Sample((0.0,))).median):
-        rows.append([model, *(COLUMNS[key][1](of[model].median) if model in of else "-" for key, of in known.items())])
-    return aligned(rows) + arrows(document["verdicts"])
+    known = {key: found for key in COLUMNS if (found := samples(results, key))}
+    models = sorted({r["model"] for r in results}, key=lambda one: -speeds(results).get(one, Sample((0.0,))).median)
+    rows = ((model, {key: found[model].median for key, found in known.items() if model in found}) for model in models)
+    return aligned(figure_rows({key: COLUMNS[key] for key in known}, rows)) + arrows(document["verdicts"])
 
 
 def options(parser: Parser, build: Build) -> None:

@@ -10,14 +10,14 @@ from ..build import Build
 from ..child import probe
 from ..demands import Verdict, at_least, at_most, demand
 from ..errors import UsageError
-from ..experiment import Experiment, Probes
+from ..experiment import Experiment, Probes, compared, matching, of_one
 from ..machine import allowed_cpus, cpu_text
 from ..options import Parser, list_of, number_in, one_of, parse_range
 from ..plan import Settings, UsualRuns
 from ..published import PUBLISHED
 from ..results import Document, Result, Sample, number
-from ..statistics import Filter, paired
-from ..table import Format, aligned, arrows
+from ..statistics import Filter
+from ..table import Columns, aligned, arrows, figure_rows
 from ..text import grouped, micros, percent, significant
 
 ABOUT = "Measures the bus between processes: merged messages and single ones, sizes, memory, shared segments"
@@ -27,12 +27,11 @@ SIZES = ["8..128", "8..16384", *(f"{128 << i}..{128 << i}" for i in range(9))]
 SIDES = ("cpu", "cpu_us_per_message", "rss_bytes", "switches_per_message")
 ALL_TO_ALL, TO_ONE, RELAYED = "all to all", "to one", "through a relay"
 FLAT_SIZES = (128, 16384)               # whose throughputs are compared
-Table = tuple[str, list[str], list[list[str]]]  # title, heads and rows
 FLAT, STEEP = 0.5, 0.1                  # MB/s of small messages over those of large ones, merged and single
 MOST_WRITES = 0.05
 STATIC = 8 << 20                        # bytes of static send buffers of a process
 SMALL = "8..128"
-PUBLISHED_WAYS = {"shm": ("shm", TO_ONE), "tcp": ("tcp", RELAYED)}     # of the messages of one size
+PUBLISHED_WAYS = {"shm": TO_ONE, "tcp": RELAYED}        # by route, of the messages of one size
 LEAST_GAIN = {("tcp", SMALL): 10.0, ("tcp", "8..16384"): 1.1}  # how many times as many messages merging must carry
 
 
@@ -54,13 +53,13 @@ def megabytes(size: float) -> str:
     return f"{significant(size / 1e6)} MB"
 
 
-COLUMNS: dict[str, tuple[str, Format]] = {
+COLUMNS: Columns = {
     "messages_per_s": ("messages/s", grouped), "bytes_per_s": ("MB/s", lambda v: significant(v / 1e6)),
     "sender_cpu": ("sender", percent), "receiver_cpu": ("receiver", percent),
     "sender_rss_bytes": ("its memory", megabytes), "receiver_rss_bytes": ("receiver's", megabytes),
     "sender_cpu_us_per_message": ("sender/msg", micros), "receiver_cpu_us_per_message": ("receiver/msg", micros),
     "writes_per_message": ("writes/msg", significant)}
-SEGMENTS: dict[str, tuple[str, Format]] = {
+SEGMENTS: Columns = {
     "segments": ("segments", grouped), "segment_bytes": ("mapped", megabytes),
     "segment_resident_bytes": ("resident", megabytes), "sender_rss_bytes": ("memory of each", megabytes),
     "messages_per_s": ("messages/s", grouped)}
@@ -69,6 +68,10 @@ SEGMENTS: dict[str, tuple[str, Format]] = {
 def sizes_text(sizes: str) -> str:
     low, _, high = sizes.partition("..")
     return f"{grouped(int(low))} B" if high in ("", low) else f"{grouped(int(low))} to {grouped(int(high))} B"
+
+
+def least(sizes: str) -> int:
+    return int(sizes.partition("..")[0])
 
 
 def is_range(sizes: str) -> bool:
@@ -97,67 +100,46 @@ def summary_of(runs: Sequence[Result], kinds: Iterable[Kind]) -> list[Result]:
     return out
 
 
-def cells(row: dict[str, Any], columns: dict[str, tuple[str, Format]]) -> list[str]:
-    return ["-" if row.get(key) is None else form(row[key]) for key, (_, form) in columns.items()]
-
-
-def range_tables(rows: Sequence[Result], settings: dict[str, Any]) -> list[Table]:
+def range_tables(rows: Sequence[Result], senders: int) -> str:
     """Ranges of sizes: ours, and the published figures in the same columns."""
-    out = []
-    found = [r for r in rows if r["way"] == TO_ONE and is_range(r["sizes"])]
+    out, found = "", [r for r in rows if r["way"] == TO_ONE and is_range(r["sizes"])]
     for route, sizes in dict.fromkeys((r["route"], r["sizes"]) for r in found):
-        mine = [[form_text(r["merging"], r["static"]), *cells(r, COLUMNS)]
-                for r in found if (r["route"], r["sizes"]) == (route, sizes)]
-        theirs = [[f"published, {one['label']}", *cells(one, COLUMNS)] for one in PUBLISHED["bus"]["merging"]
-                  if (one["route"], one["sizes"]) == (route, sizes)]
-        senders = f"{settings['senders']} sender{'s' * (settings['senders'] > 1)}"
-        title = f"{route}, {sizes_text(sizes)}, {senders}"
-        out.append((title, ["", *(head for head, _ in COLUMNS.values())], mine + theirs))
+        these = matching(route=route, sizes=sizes)
+        lines = [(form_text(r["merging"], r["static"]), r) for r in found if these(r)]
+        lines += [(f"published, {one['label']}", one) for one in PUBLISHED["bus"]["merging"] if these(one)]
+        out += (f"{route}, {sizes_text(sizes)}, {senders} sender{'s' * (senders > 1)}\n"
+                f"{aligned(figure_rows(COLUMNS, lines))}\n")
     return out
 
 
-def way_of(row: Result) -> tuple[str, str]:
-    return row["route"], row["way"]
-
-
-def size_table(rows: Sequence[Result]) -> list[Table]:
+def size_table(rows: Sequence[Result]) -> str:
     """One row for each size, merged; the routes and their published figures side by side. Published TCP was forwarded once."""
-    found = {(*way_of(r), int(r["sizes"].partition("..")[0])): r for r in rows
-             if r["way"] != ALL_TO_ALL and r["merging"] and not is_range(r["sizes"])}
-    ways = list(dict.fromkeys((route, way) for route, way, _ in found))
-    theirs = {(*PUBLISHED_WAYS[route], one[0]): one for route, some in PUBLISHED["bus"]["sizes"].items() for one in some}
-    heads, out = ["bytes"], []
-    for route, way in ways:
-        heads += [f"{route}{', relayed' * (way == RELAYED)}, messages/s", "MB/s"]
-        heads += ["published", "MB/s"] * ((route, way) in PUBLISHED_WAYS.values())
-    for size in sorted({size for *_, size in found}):
-        line = [grouped(size)]
-        for route, way in ways:
-            r, known = found.get((route, way, size)), theirs.get((route, way, size))
-            line += [grouped(r["messages_per_s"]), significant(r["bytes_per_s"] / 1e6)] if r else ["-", "-"]
-            if (route, way) in PUBLISHED_WAYS.values():
-                line += [grouped(known[1]), significant(known[2] / 1e6)] if known else ["-", "-"]
-        out.append(line)
-    return [("messages of one size, merged", heads, out)] if found else []
-
-
-def tables_of(document: dict[str, Any]) -> list[Table]:
-    rows, settings = document["results"], document["settings"]
-    out = [*range_tables(rows, settings), *size_table(rows)]
-    if found := [[r["route"], *cells(r, SEGMENTS)] for r in rows if r["way"] == ALL_TO_ALL]:
-        out.append((f"{settings['nodes']} processes, all to all", ["", *(head for head, _ in SEGMENTS.values())], found))
-    return out
+    found = [r for r in rows if r["way"] != ALL_TO_ALL and r["merging"] and not is_range(r["sizes"])]
+    columns: list[tuple[str, dict[int, list[float]]]] = []     # messages/s and bytes/s by size
+    for route, way in dict.fromkeys((r["route"], r["way"]) for r in found):
+        columns.append((f"{route}{', relayed' * (way == RELAYED)}, messages/s", {
+            least(r["sizes"]): [r["messages_per_s"], r["bytes_per_s"]] for r in filter(matching(route=route, way=way), found)}))
+        if PUBLISHED_WAYS.get(route) == way:
+            columns.append(("published", {size: speeds for size, *speeds in PUBLISHED["bus"]["sizes"][route]}))
+    lines = [["bytes", *(head for name, _ in columns for head in (name, "MB/s"))]]
+    for size in sorted({least(r["sizes"]) for r in found}):
+        speeds = [column.get(size) for _, column in columns]
+        lines.append([grouped(size), *(text for both in speeds for text in (
+            (grouped(both[0]), significant(both[1] / 1e6)) if both else ("-", "-")))])
+    return f"messages of one size, merged\n{aligned(lines)}\n" if found else ""
 
 
 def bus_text(document: dict[str, Any]) -> str:
     """What the command prints."""
-    if not document["results"]:
+    rows, settings = document["results"], document["settings"]
+    if not rows:
         return ""
-    out = "".join(f"{title}\n{aligned([heads, *rows])}\n" for title, heads, rows in tables_of(document))
-    out += arrows(document["verdicts"])
-    shared = any(r["cpus_shared"] for r in document["results"])
-    crowd = "; where there are more processes than CPUs, they share them" * shared
-    return f"{out}\n{document['settings']['placement']}{crowd}. Published: {PUBLISHED['bus']['sentence']}.\n"
+    out = range_tables(rows, settings["senders"]) + size_table(rows)
+    if segments := [(r["route"], r) for r in rows if r["way"] == ALL_TO_ALL]:
+        out += f"{settings['nodes']} processes, all to all\n{aligned(figure_rows(SEGMENTS, segments))}\n"
+    crowd = "; where there are more processes than CPUs, they share them" * any(r["cpus_shared"] for r in rows)
+    return (f"{out}{arrows(document['verdicts'])}\n{settings['placement']}{crowd}. "
+            f"Published: {PUBLISHED['bus']['sentence']}.\n")
 
 
 def of(kind: Kind) -> Filter:
@@ -166,36 +148,33 @@ def of(kind: Kind) -> Filter:
 
 def gains(runs: Sequence[Result], route: str, sizes: str) -> list[Verdict]:
     """Merged beside a write for each message."""
-    merged, single = Kind(route, sizes), Kind(route, sizes, False)
-    what, least = f"{route}, {sizes_text(sizes)}", LEAST_GAIN.get((route, sizes))
-    times = paired(runs, "messages_per_s", of(merged), of(single))
-    cost = paired(runs, "sender_cpu_us_per_message", of(merged), of(single))
-    if not times or not cost:
-        return []
+    merged, single = of(Kind(route, sizes)), of(Kind(route, sizes, False))
+    what, gain = f"{route}, {sizes_text(sizes)}", LEAST_GAIN.get((route, sizes))
     known = PUBLISHED["bus"]["gains"].get(route, {}).get(sizes)
     theirs = f", published {known}" if known else ""
-    found = [("messages_per_s", times, f"merging carries {significant(times.median)} times as many messages{theirs}",
-              at_least(least) if least else None),
-             ("sender_cpu_us_per_message", cost, f"a message costs the merging sender {significant(cost.median)} of the CPU",
-              at_most(1))]
-    if sizes == SMALL:
-        writes = Sample(tuple(r["writes_per_message"] for r in runs if kind_of(r) == merged))
-        found.append(("writes_per_message", writes, f"{significant(writes.median)} writes a message", at_most(MOST_WRITES)))
-    return [demand(f"{what}: {text}", figure, bound, metric=metric, route=route, sizes=sizes)
-            for metric, figure, text, bound in found]
+    about = {"route": route, "sizes": sizes}
+    out = compared(runs, None, "messages_per_s", merged, single, lambda times: (
+        f"{what}: merging carries {significant(times.median)} times as many messages{theirs}"),
+        at_least(gain) if gain else None, **about)
+    out += compared(runs, None, "sender_cpu_us_per_message", merged, single, lambda cost: (
+        f"{what}: a message costs the merging sender {significant(cost.median)} of the CPU"), at_most(1), **about)
+    if out and sizes == SMALL:
+        out += of_one(runs, None, "writes_per_message", merged, lambda writes: (
+            f"{what}: {significant(writes.median)} writes a message"), at_most(MOST_WRITES), **about)
+    return out
 
 
 def flatness(runs: Sequence[Result], route: str) -> list[Verdict]:
     """MB/s of small messages over those of large ones. Merging makes the throughput nearly flat."""
     small, large = (f"{size}..{size}" for size in FLAT_SIZES)
-    out = []
+    known = {size: rate for size, _, rate in PUBLISHED["bus"]["sizes"].get(route, ())}
+    theirs = f", published {significant(known[FLAT_SIZES[0]] / known[FLAT_SIZES[1]])}" if known else ""
+    out = list[Verdict]()
     for merging, bound in ((True, at_least(FLAT)), (False, at_most(STEEP))):
-        if ratio := paired(runs, "bytes_per_s", of(Kind(route, small, merging)), of(Kind(route, large, merging))):
-            known = {size: rate for size, _, rate in PUBLISHED["bus"]["sizes"].get(route, ())} if merging else {}
-            theirs = f", published {significant(known[FLAT_SIZES[0]] / known[FLAT_SIZES[1]])}" if known else ""
-            text = (f"{route}, {form_text(merging)}: {sizes_text(small)} carry {significant(ratio.median)} of the MB/s of "
-                    f"{sizes_text(large)}{theirs}")
-            out.append(demand(text, ratio, bound, metric="bytes_per_s", route=route, merging=merging))
+        one, other = (of(Kind(route, size, merging)) for size in (small, large))
+        out += compared(runs, None, "bytes_per_s", one, other, lambda ratio: (
+            f"{route}, {form_text(merging)}: {sizes_text(small)} carry {significant(ratio.median)} of the MB/s of "
+            f"{sizes_text(large)}{theirs * merging}"), bound, route=route, merging=merging)
     return out
 
 
@@ -215,19 +194,20 @@ def conclude(runs: Sequence[Result], kinds: Sequence[Kind], nodes: int) -> list[
 
 def parse_sizes(text: str) -> str:
     sizes = parse_range(text, LARGEST)
-    if int(sizes.partition("..")[0]) < SMALLEST:
+    if least(sizes) < SMALLEST:
         raise UsageError(f'"{text}" has messages of fewer than {SMALLEST} bytes, which have no room for their number')
     return sizes
 
 
-def kinds_of(routes: Sequence[str], sizes: Sequence[str]) -> list[Kind]:
+def kinds_of(routes: Sequence[str], sizes: Sequence[str], nodes: int = 0) -> list[Kind]:
     """Ranges, and the sizes that show how flat the throughput is, are also measured without merging; over TCP ranges also with
     static buffers, and single sizes also through a relay, as the published ones."""
     flat = {f"{size}..{size}" for size in FLAT_SIZES}
     return [Kind(route, size, merging, static=static) for route in routes for size in sizes for merging in (True, False)
             for static in (False, True)
             if (merging or is_range(size) or size in flat) and (not static or route == "tcp" and is_range(size))] + [
-            Kind("tcp", size, way=RELAYED) for size in sizes if "tcp" in routes and not is_range(size)]
+            Kind("tcp", size, way=RELAYED) for size in sizes if "tcp" in routes and not is_range(size)] + [
+            Kind("shm", SMALL, way=ALL_TO_ALL)] * bool(nodes and "shm" in routes)
 
 
 def measure(s: Settings, senders: int, nodes: int, kind: Kind) -> Result:
@@ -260,14 +240,10 @@ def options(parser: Parser, build: Build) -> None:
     parser.option("--seed", number_in(0), "seed of sizes, contents and the random order of runs (default: random)")
 
 
-def planned(settings: dict[str, Any]) -> list[Kind]:
-    all_to_all = settings["nodes"] and "shm" in settings["routes"]
-    return kinds_of(settings["routes"], settings["sizes"]) + [Kind("shm", "8..128", True, ALL_TO_ALL)] * bool(all_to_all)
-
-
 def compose(document: Document) -> dict[str, Any]:
-    runs, kinds = document.results, planned(document.settings)
-    return {"results": summary_of(runs, kinds), "verdicts": conclude(runs, kinds, document.settings["nodes"]), "runs": runs}
+    runs, s = document.results, document.settings
+    kinds = kinds_of(s["routes"], s["sizes"], s["nodes"])
+    return {"results": summary_of(runs, kinds), "verdicts": conclude(runs, kinds, s["nodes"]), "runs": runs}
 
 
 def plan(arguments: argparse.Namespace, build: Build) -> Probes:
@@ -275,7 +251,8 @@ def plan(arguments: argparse.Namespace, build: Build) -> Probes:
     if a.nodes == 1:
         raise UsageError("--nodes: one process has nobody to send to; it must be 0 or from 2 to 16")
     about = {"routes": a.route, "sizes": a.sizes, "senders": a.senders, "nodes": a.nodes, "placement": placement(a.senders)}
-    return Probes(lambda s: [(kind.label, functools.partial(measure, s, a.senders, a.nodes, kind)) for kind in planned(about)],
+    return Probes(lambda s: [(kind.label, functools.partial(measure, s, a.senders, a.nodes, kind))
+                             for kind in kinds_of(a.route, a.sizes, a.nodes)],
                   lambda r: f"{grouped(r['messages_per_s'])} messages/s, {significant(r['bytes_per_s'] / 1e6)} MB/s", about)
 
 

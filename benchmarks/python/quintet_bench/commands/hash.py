@@ -10,13 +10,12 @@ from typing import Any
 from .. import published
 from ..build import Build
 from ..child import probe
-from ..demands import Verdict, at_least, at_most, demand
-from ..experiment import Experiment, Probes, matching
+from ..demands import Verdict, at_least, at_most
+from ..experiment import Experiment, Probes, compared, matching, of_one
 from ..machine import allowed_cpus
 from ..options import Parser, list_of, one_of, size_in
 from ..plan import Settings, UsualRuns
 from ..results import Document, Result, Sample
-from ..statistics import paired
 from ..table import aligned, arrows
 from ..text import grouped, percent, significant
 from .memlat import size_text
@@ -29,7 +28,7 @@ KEYS = ("kind", "bytes", "bytes_per_s", "ns_per_hash", "error", "carried")
 SIZES = [64, 256, 1024, 4096, 16384]
 CARRIED = 16384                             # bytes of a message over shared memory
 NONE, SLOW, OURS = "none", "map-crc32", "xxh3"
-SIDES = ("sender", "receiver")
+SHARES = {"sender_share": "sender's CPU in it", "receiver_share": "receiver's CPU in it"}
 LEAST_S = 0.3                               # of a run over shared memory
 
 
@@ -49,28 +48,25 @@ def split(results: list[Result]) -> tuple[list[Result], list[Result]]:
 
 def limits(results: list[Result]) -> list[Verdict]:
     """In messages over shared memory the slowest checksum takes the CPU, and the library's own hardly any."""
-    out = []
+    shared = [r | {"checksum_share": statistics.mean(r[key] for key in SHARES)} for r in results]
+    out = list[Verdict]()
     for kind, bound, theirs in ((SLOW, at_least(0.8), ", published 90 %"), (OURS, at_most(0.4), "")):
-        shares = Sample(tuple(statistics.mean(r[f"{side}_share"] for side in SIDES) for r in results
-                              if r["kind"] == kind and not r["error"]))
-        if shares.values:
-            out.append(demand(f"shared memory: {kind} has {percent(shares.median)} of the CPU{theirs}", shares, bound,
-                              metric="checksum_share", kind_of_hash=kind))
-    if ratio := paired(results, "bytes_per_s", matching(kind=SLOW), matching(kind=NONE)):
-        out.append(demand(f"shared memory: {SLOW} leaves {significant(ratio.median)} of the MB/s", ratio, at_most(0.2),
-                          metric="bytes_per_s", kind_of_hash=SLOW, reference=NONE))
-    return out
+        out += of_one(shared, None, "checksum_share", matching(kind=kind), lambda share: (
+            f"shared memory: {kind} has {percent(share.median)} of the CPU{theirs}"), bound, kind_of_hash=kind)
+    return out + compared(results, None, "bytes_per_s", matching(kind=SLOW), matching(kind=NONE), lambda ratio: (
+        f"shared memory: {SLOW} leaves {significant(ratio.median)} of the MB/s"), at_most(0.2), kind_of_hash=SLOW,
+        reference=NONE)
 
 
 def order(results: list[Result]) -> list[Verdict]:
     """Each published checksum is faster than the one below it, of the largest size."""
-    size, out = max((r["bytes"] for r in results), default=0), []
+    size, out = max((r["bytes"] for r in results), default=0), list[Verdict]()
     found = speeds(results, size)
     for slow, fast in itertools.pairwise(kind for kind in PUBLISHED if kind in found):
-        if ratio := paired(results, "bytes_per_s", matching(bytes=size, kind=fast), matching(bytes=size, kind=slow)):
-            out.append(demand(f"{fast}: {significant(ratio.median)} times the speed of {slow}, published "
-                              f"{significant(PUBLISHED[fast] / PUBLISHED[slow])}", ratio, at_least(1), metric="bytes_per_s",
-                              kind_of_hash=fast, reference=slow))
+        out += compared(results, None, "bytes_per_s", matching(bytes=size, kind=fast), matching(bytes=size, kind=slow),
+                        lambda ratio: (f"{fast}: {significant(ratio.median)} times the speed of {slow}, published "
+                                       f"{significant(PUBLISHED[fast] / PUBLISHED[slow])}"), at_least(1), kind_of_hash=fast,
+                        reference=slow)
     return out
 
 
@@ -80,16 +76,12 @@ def compose(document: Document) -> dict[str, Any]:
 
 
 def carried_table(results: list[Result]) -> str:
-    found = [r for r in results if not r["error"]]
-    rows = []
-    for kind in dict.fromkeys(r["kind"] for r in found):
-        mine = [r for r in found if r["kind"] == kind]
-        keys = ("bytes_per_s", *(f"{side}_share" for side in SIDES))
-        rate, *shares = (statistics.median(r[key] for r in mine) for key in keys)
+    rows = [["", "messages/s", "MB/s", *SHARES.values()]]
+    for kind in dict.fromkeys(r["kind"] for r in results):
+        rate, *shares = (statistics.median(r[key] for r in results if r["kind"] == kind) for key in ("bytes_per_s", *SHARES))
         rows.append([kind, grouped(rate / CARRIED), significant(rate / 1e6), *map(percent, shares)])
-    heads = ["", "messages/s", "MB/s", *(f"{side}'s CPU in it" for side in SIDES)]
     title = f"messages of {size_text(CARRIED)} over shared memory, whose checksum the sender makes and the receiver checks\n"
-    return f"\n{title}{aligned([heads, *rows])}" if rows else ""
+    return f"\n{title}{aligned(rows)}" if results else ""
 
 
 def table(results: list[Result], document: dict[str, Any]) -> str:
@@ -132,8 +124,9 @@ def plan(arguments: argparse.Namespace, build: Build) -> Probes:
         told = ["--checksum", kind] if kind != NONE else []
         found = probe(s.program, ["bus", "--route", "shm", "--sizes", f"{CARRIED}..{CARRIED}", *told],
                       max(s.duration_s, LEAST_S))
-        return dict.fromkeys(KEYS) | {"kind": kind, "bytes": CARRIED, "carried": True, "bytes_per_s": found["bytes_per_s"],
-                                      **{f"{side}_share": min(1.0, found[side]["checksum_share"]) for side in SIDES}}
+        shares = {key: min(1.0, found[key.removesuffix("_share")]["checksum_share"]) for key in SHARES}
+        return dict.fromkeys(KEYS) | shares | {"kind": kind, "bytes": CARRIED, "carried": True,
+                                               "bytes_per_s": found["bytes_per_s"]}
     return Probes(lambda s: [*((f"{kind} of {size_text(size)}", functools.partial(measure, s, size, kind))
                                for size in arguments.sizes for kind in arguments.kinds),
                              *((f"{kind} over shared memory", functools.partial(carry, s, kind))

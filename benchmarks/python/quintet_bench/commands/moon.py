@@ -14,7 +14,7 @@ from ..plan import Contender, Run, Settings, UsualRuns
 from ..published import PUBLISHED
 from ..redis_load import INLINE, PING, RedisPrograms, measure_redis_load
 from ..results import Combination, Document, Result, Sample, number, summarise
-from ..runner import Measure, Observer, await_listening, counted_server, load_command, run_load, server_command
+from ..runner import Measure, await_listening, counted_server, load_command, run_load, server_command
 from ..table import Layout, aligned, arrows
 from ..text import grouped, significant
 from ..verdict import CPU, SPEED
@@ -33,8 +33,7 @@ PINGS = (SPEED, "spread", CPU, "p50_us", "p99_us", "max_us")
 def measure_frames(result: Result, s: Settings, run: Run) -> None:
     """Receives are counted from the server's start to its end. All messages are alike, so that changes nothing."""
     with counted_server(server_command(s, run, result)) as (server, total):
-        command = load_command(s, run, result, await_listening(server, result))
-        run_load(result, command, server, run.expected_s(s), Observer())
+        run_load(result, load_command(s, run, result, await_listening(server, result)), server, run.expected_s(s))
     result["receives_per_request"] = total["receives"] * run.work.message_bytes / total["bytes_received"]
 
 

@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..build import Build
-from ..child import Child
 from ..demands import at_least
 from ..experiment import Experiment, Plan, compared, matching, times
-from ..foreign import example_program, free_port, pinned, raise_file_limit, require_files
+from ..foreign import example_program, free_port, require_files
 from ..machine import allowed_cpus
 from ..options import Parser, list_of, number_in, one_of
 from ..plan import Contender, Run, Settings, UsualRuns
@@ -20,8 +19,7 @@ from ..published import PUBLISHED
 from ..results import Combination, Document, Result
 from ..table import Layout, arrows, published, title_line
 from ..verdict import CPU, SPEED
-from ..web import (NGINX_RELAY, await_accepting, example_command, installed, load_short, nginx_command, serving_hello,
-                   stream_module)
+from ..web import NGINX_RELAY, accepting, example_command, installed, load_short, nginx_command, serving_hello, stream_module
 
 ABOUT = "Compares the example proxy with HAProxy and nginx before the same server, under short connections"
 CLAIMS = "2.10"
@@ -83,11 +81,10 @@ def measure_relay(programs: Programs, result: Result, s: Settings, run: Run) -> 
     with tempfile.TemporaryDirectory(prefix="quintet-bench-relay-") as folder, \
             serving_hello(programs.http_hello, behind) as (_, back):
         port, command = programs.relay(result, folder, back)
-        with Child(run.who.peer or "proxy", pinned(result["server_cpus"], command)) as relay:
-            await_accepting(relay, port)
-            load_short(result, s, run, relay, f"127.0.0.1:{port}", "--http")
-            if run.who.peer == "nginx":
-                result["syscalls_per_request"] = result["futex_per_request"] = None     # its worker's are not counted
+        with accepting(run.who.peer or "proxy", result, port, command) as (relay, address):
+            load_short(result, s, run, relay, address, "--http")
+    if run.who.peer == "nginx":
+        result["syscalls_per_request"] = result["futex_per_request"] = None     # its worker's are not counted
 
 
 def compose(document: Document) -> dict[str, Any]:
@@ -129,7 +126,6 @@ def plan(arguments: argparse.Namespace, build: Build) -> Plan:
     print("".join(f"{name} is left out: {why}\n" for name, why in missing.items()), end="", file=sys.stderr)
     work = build.workload("short").but(connections=arguments.connections, threads=arguments.loops or len(allowed_cpus()))
     require_files(2 * work.connections)  # a relay has two sockets for each
-    raise_file_limit()
     who = [*(Contender(model=arguments.model, engine=arguments.engine, accept=name) for name in arguments.accept),
            *(Contender(peer=name) for name in ("haproxy", "nginx") if name not in missing)]
     return Plan({"workloads": [work], "contenders": who, "shared_cpus": True},

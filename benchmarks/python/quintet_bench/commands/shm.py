@@ -14,12 +14,12 @@ from ..child import Child, probe
 from ..demands import Verdict, at_least, at_most
 from ..errors import RunError
 from ..experiment import Experiment, Plan, compared, matching, of_one
-from ..foreign import raise_file_limit, require_files
+from ..foreign import require_files
 from ..machine import bytes_in, cpu_text, read_text
 from ..options import Parser, duration_in, list_of, number_in, one_of
 from ..plan import Contender, Run, Settings, UsualRuns, place
 from ..results import Combination, Document, Result
-from ..runner import Observer, await_listening, load_command, run_load, server_command
+from ..runner import await_listening, load_command, run_load, server_command
 from ..statistics import Filter
 from ..table import Layout, title_line, told_of
 from ..text import grouped, significant
@@ -116,9 +116,7 @@ def measure(result: Result, s: Settings, run: Run) -> None:
                 result |= idle_figures(server.pid, str(run.who.transport), address, path, run.work.connections)
                 return None
             target = address if run.who.transport == "tcp" else f"{run.who.transport}:{path}"
-            load = load_command(s, run, result, target) + client_options(run)
-            load += ["--server-calls"] * run.counting
-            run_load(result, load, server, run.expected_s(s), Observer())
+            run_load(result, load_command(s, run, result, target) + client_options(run), server, run.expected_s(s))
             return None
 
 
@@ -194,7 +192,6 @@ def options(parser: Parser, build: Build) -> None:
 def plan(arguments: argparse.Namespace, build: Build) -> Plan:
     a = arguments
     require_files(max(a.connections, a.idle))
-    raise_file_limit()
     works = [build.workload("latency"), build.workload("echo").but(connections=a.connections),
              build.workload("echo").but(name=IDLE, connections=a.idle)]
     ways = [Way(model=a.model, engine=a.engine, transport=transport, spin_us=spin)
