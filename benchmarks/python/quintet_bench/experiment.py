@@ -69,7 +69,7 @@ def matching(**wanted: Any) -> Filter:
 
 
 def compared(results: Sequence[Result], workload: str | None, metric: str, one: Filter, other: Filter,
-             text: Callable[[Sample], str], bound: Bound | None = None, **about: Any) -> list[Verdict]:
+             text: Callable[[Sample], str], bound: Bound | None = None, /, **about: Any) -> list[Verdict]:
     """The verdict on the ratio of two servers, one / other, in each round that has both; [] if no round has. None: of
     all workloads."""
     ratio = paired(results, metric, one, other, workload)
@@ -77,7 +77,7 @@ def compared(results: Sequence[Result], workload: str | None, metric: str, one: 
 
 
 def of_one(results: Sequence[Result], workload: str | None, metric: str, server: Filter, text: Callable[[Sample], str],
-           bound: Bound, **about: Any) -> list[Verdict]:
+           bound: Bound, /, **about: Any) -> list[Verdict]:
     """The verdict on a figure of one server; [] if no round has it."""
     values = tuple(r[metric] for r in results if workload in (None, r.get("workload")) and not r.get("error") and server(r))
     return [demand(text(Sample(values)), Sample(values), bound, metric=metric, **about)] if values else []

@@ -49,16 +49,6 @@ class ServerCare(NamedTuple):
     inspect: Callable[[Result, int], None] = lambda about, pid: None
 
 
-def run_benchmark(programs: RedisPrograms, about: Result, port: str, requests: int) -> str:
-    """Returns the output of redis-benchmark."""
-    command = [programs.benchmark, "-h", "127.0.0.1", "-p", port, "-c", str(about["connections"]),
-               "-P", str(about["pipeline"]), "-n", str(requests),
-               *TESTS.get(about["workload"], ["-t", "ping_mbulk"])]
-    deadline = time.monotonic() + 60 + requests / 10_000
-    with Child("redis-benchmark", pinned(about["client_cpus"], command)) as client:
-        return client.output(deadline)
-
-
 def figures_in(text: str) -> Result:
     """Returns the figures that redis-benchmark has printed, and "distribution": the percentage of the latencies up to each
     bound, in milliseconds. Raises RunError if the text is something else."""
@@ -80,14 +70,16 @@ def measure_at(programs: RedisPrograms, result: Result, s: Settings, run: Run, s
     """Loads a server, warm, with a client for each of the ports. The clients share the connections and the requests, and fail
     if one of these does."""
     per_s = 700_000 if run.work.pipeline > 1 else 90_000  # of these servers on one core of a usual machine
-    share = result | {"connections": max(1, result["connections"] // len(ports))}
 
     def load(seconds: float) -> tuple[int, list[Result]]:
         """Returns the requests of each client, and what the clients tell."""
         requests = max(5_000, int(seconds * per_s)) // len(ports)
 
         def client(port: str) -> Result:
-            return figures_in(run_benchmark(programs, share, port, requests))
+            command = [programs.benchmark, "-h", "127.0.0.1", "-p", port, "-c", str(max(1, run.work.connections // len(ports))),
+                       "-P", str(run.work.pipeline), "-n", str(requests), *TESTS.get(run.work.name, ["-t", "ping_mbulk"])]
+            with Child("redis-benchmark", pinned(result["client_cpus"], command)) as child:
+                return figures_in(child.output(time.monotonic() + 60 + requests / 10_000))
         if len(ports) == 1:             # without a thread, so that Ctrl-C ends the client
             return requests, [client(ports[0])]
         with ThreadPoolExecutor(len(ports)) as pool:

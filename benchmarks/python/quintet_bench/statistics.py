@@ -3,7 +3,7 @@
 import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -66,6 +66,14 @@ def paired(results: Iterable[Result], key: str, first: Filter, second: Filter, w
     ratios = tuple(above[r["round"]] / r[key] for r in good
                    if second(r) and (r[key] or 0) > 0 and above.get(r["round"]) is not None)
     return Sample(ratios) if ratios else None
+
+
+def samples_by(results: Iterable[Result], name: str, key: str) -> dict[Any, Sample]:
+    """A figure by what has this name in the results, such as "model"; only of those all of whose rounds have it."""
+    out: dict[Any, list[Any]] = {}
+    for r in results:
+        out.setdefault(r[name], []).append(None if r["error"] else r[key])
+    return {what: Sample(tuple(values)) for what, values in out.items() if None not in values}
 
 
 def ratios_to(reference: Callable[[Combination], Filter], results: Sequence[Result],

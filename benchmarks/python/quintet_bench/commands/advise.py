@@ -23,7 +23,7 @@ from ..machine import allowed_cpus
 from ..options import Parser, number_in, run_duration
 from ..plan import UsualRuns
 from ..results import Document, Result, Sample
-from ..statistics import ENOUGH_CONFIDENCE, may_lead, ratio_interval
+from ..statistics import ENOUGH_CONFIDENCE, may_lead, ratio_interval, samples_by
 from ..table import Columns, aligned, arrows, figure_rows
 from ..text import grouped, joined, mebibytes, micros, percent, significant
 from ..verdict import BEARABLE, FOREIGN
@@ -96,18 +96,11 @@ def perform(server: list[str], load: list[str], port: int, model: str) -> Result
         return dict.fromkeys(COLUMNS) | {"model": model, "error": str(error)}
 
 
-def samples(results: Sequence[Result], key: str) -> dict[str, Sample]:
-    """By model; only of models all of whose rounds have the figure."""
-    out: dict[str, list[Any]] = {}
-    for r in results:
-        out.setdefault(r["model"], []).append(None if r["error"] else r[key])
-    return {model: Sample(tuple(values)) for model, values in out.items() if None not in values}
-
-
 def speeds(results: Sequence[Result]) -> dict[str, Sample]:
     """What the load tells; else loads a second, by the time that it took."""
-    told = samples(results, "rate")
-    return told or {model: Sample(tuple(1 / s for s in one.values)) for model, one in samples(results, "wall_s").items()}
+    walls = samples_by(results, "model", "wall_s")
+    return samples_by(results, "model", "rate") or {
+        model: Sample(tuple(1 / s for s in one.values)) for model, one in walls.items()}
 
 
 def apart(best: Sample, other: Sample) -> bool | None:
@@ -188,7 +181,7 @@ def compose(document: Document) -> dict[str, Any]:
 
 
 def table(results: Sequence[Result], document: dict[str, Any]) -> str:
-    known = {key: found for key in COLUMNS if (found := samples(results, key))}
+    known = {key: found for key in COLUMNS if (found := samples_by(results, "model", key))}
     models = sorted({r["model"] for r in results}, key=lambda one: -speeds(results).get(one, Sample((0.0,))).median)
     rows = ((model, {key: found[model].median for key, found in known.items() if model in found}) for model in models)
     return aligned(figure_rows({key: COLUMNS[key] for key in known}, rows)) + arrows(document["verdicts"])

@@ -44,6 +44,10 @@ class Kind(NamedTuple):
     static: bool = False                # send buffers that are made at the start
 
     @property
+    def runs(self) -> Filter:
+        return matching(**self._asdict())
+
+    @property
     def label(self) -> str:
         words = (sizes_text(self.sizes), form_text(self.merging, self.static), self.way * (self.way != TO_ONE))
         return f"{self.route}, {', '.join(filter(None, words))}"
@@ -82,15 +86,11 @@ def form_text(merging: bool, static: bool = False) -> str:
     return ("merged" if merging else "a write for each") + ", static" * static
 
 
-def kind_of(result: Result) -> Kind:
-    return Kind(*(result[key] for key in Kind._fields))
-
-
 def summary_of(runs: Sequence[Result], kinds: Iterable[Kind]) -> list[Result]:
     """A row for each kind: medians, and the messages/s of each round."""
     out = []
     for kind in kinds:
-        mine = [r for r in runs if kind_of(r) == kind]
+        mine = list(filter(kind.runs, runs))
         if not mine:
             continue
         keys = dict.fromkeys((*COLUMNS, "checked")) | (dict.fromkeys(SEGMENTS) if kind.way == ALL_TO_ALL else {})
@@ -142,13 +142,9 @@ def bus_text(document: dict[str, Any]) -> str:
             f"Published: {PUBLISHED['bus']['sentence']}.\n")
 
 
-def of(kind: Kind) -> Filter:
-    return lambda run: kind_of(run) == kind
-
-
 def gains(runs: Sequence[Result], route: str, sizes: str) -> list[Verdict]:
     """Merged beside a write for each message."""
-    merged, single = of(Kind(route, sizes)), of(Kind(route, sizes, False))
+    merged, single = Kind(route, sizes).runs, Kind(route, sizes, False).runs
     what, gain = f"{route}, {sizes_text(sizes)}", LEAST_GAIN.get((route, sizes))
     known = PUBLISHED["bus"]["gains"].get(route, {}).get(sizes)
     theirs = f", published {known}" if known else ""
@@ -171,7 +167,7 @@ def flatness(runs: Sequence[Result], route: str) -> list[Verdict]:
     theirs = f", published {significant(known[FLAT_SIZES[0]] / known[FLAT_SIZES[1]])}" if known else ""
     out = list[Verdict]()
     for merging, bound in ((True, at_least(FLAT)), (False, at_most(STEEP))):
-        one, other = (of(Kind(route, size, merging)) for size in (small, large))
+        one, other = (Kind(route, size, merging).runs for size in (small, large))
         out += compared(runs, None, "bytes_per_s", one, other, lambda ratio: (
             f"{route}, {form_text(merging)}: {sizes_text(small)} carry {significant(ratio.median)} of the MB/s of "
             f"{sizes_text(large)}{theirs * merging}"), bound, route=route, merging=merging)

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..build import Build
-from ..demands import GATE, REPORT, Verdict, at_most, demand, tempered
-from ..experiment import Experiment, Work, matching
+from ..demands import GATE, REPORT, Verdict, at_most, tempered
+from ..experiment import Experiment, Work, compared, matching
 from ..measuring import run_plan
 from ..options import Parser, output_file
 from ..plan import COUNTERPARTS, Contender, Settings, UsualRuns, contenders_of
 from ..results import Combination, Document, Result, Sample, read_document, summarise, workload_names
-from ..statistics import may_lead, paired, ratio_text
+from ..statistics import may_lead, ratio_text
 from ..table import Layout
 from ..text import joined, micros, percent
 from ..verdict import CPU, HEARTBEAT, SPEED, compute_verdict, disturbance, kept, metric_of, rank, sentence_of
@@ -66,13 +66,12 @@ def advise(combinations: Sequence[Combination], questions: Mapping[str, tuple[st
 def peer_ratios(results: Sequence[Result]) -> list[Verdict]:
     """CPU per request of a model over that of its hand-written counterpart, round by round. One loop is demanded to be as
     cheap; threads for connections are expected to be, since the scheduler decides more about them."""
-    out = []
+    out = list[Verdict]()
     for workload in dict.fromkeys(r["workload"] for r in results):
         for model, peer in COUNTERPARTS.items():
-            if ratio := paired(results, CPU, matching(model=model), matching(peer=peer), workload):
-                out.append(demand(f"{model} needs {ratio_text(ratio, 'CPU', f'a hand-written {peer} server')}.", ratio,
-                                  at_most(MOST_OVER_PEER), GATE if peer == "epoll" else REPORT, metric=CPU,
-                                  workload=workload, model=model, peer=peer))
+            out += compared(results, workload, CPU, matching(model=model), matching(peer=peer), lambda ratio: (
+                f"{model} needs {ratio_text(ratio, 'CPU', f'a hand-written {peer} server')}."), at_most(MOST_OVER_PEER),
+                kind=GATE if peer == "epoll" else REPORT, workload=workload, model=model, peer=peer)
     return tempered(out, results)
 
 

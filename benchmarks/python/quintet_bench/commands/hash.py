@@ -16,6 +16,7 @@ from ..machine import allowed_cpus
 from ..options import Parser, list_of, one_of, size_in
 from ..plan import Settings, UsualRuns
 from ..results import Document, Result, Sample
+from ..statistics import samples_by
 from ..table import aligned, arrows
 from ..text import grouped, percent, significant
 from .memlat import size_text
@@ -33,12 +34,8 @@ LEAST_S = 0.3                               # of a run over shared memory
 
 
 def speeds(results: list[Result], size: int) -> dict[str, Sample]:
-    """Bytes a second of each kind that has figures, in the order of the rounds."""
-    found: dict[str, list[float]] = {}
-    for r in results:
-        if r["bytes"] == size and not r["error"]:
-            found.setdefault(r["kind"], []).append(r["bytes_per_s"])
-    return {kind: Sample(tuple(values)) for kind, values in found.items()}
+    """Bytes a second of each kind that has figures."""
+    return samples_by(filter(matching(bytes=size), results), "kind", "bytes_per_s")
 
 
 def split(results: list[Result]) -> tuple[list[Result], list[Result]]:

@@ -55,10 +55,10 @@ def frame_verdicts(results: Sequence[Result]) -> list[Verdict]:
 
 
 def ping_verdicts(results: Sequence[Result]) -> list[Verdict]:
-    out, alike = list[Verdict](), [r | {"workload": PING.name, "form": r["workload"]} for r in results]
+    out = list[Verdict]()
     for model in dict.fromkeys(r["model"] for r in results):
-        mbulk, inline = (matching(model=model, form=form.name) for form in (PING, INLINE))
-        out += compared(alike, PING.name, "p50_us", mbulk, inline, lambda ratio: (
+        mbulk, inline = (matching(model=model, workload=form.name) for form in (PING, INLINE))
+        out += compared(results, None, "p50_us", mbulk, inline, lambda ratio: (
             f"{model}: the p50 of PING_MBULK is {ratio.median:.2f} times that of PING_INLINE"), at_most(MOST_BULK), model=model)
     return out
 

@@ -146,19 +146,15 @@ def speed_verdicts(results: Sequence[Result], work: str) -> list[Verdict]:
     return out
 
 
-def memory_verdicts(results: Sequence[Result], work: str) -> list[Verdict]:
-    return of_one(results, work, "bytes_per_connection", over("shm"), lambda each: (
-        f"shm, idle: {grouped(each.median)} bytes of user space a connection, without its segment"), at_most(MOST_IDLE_BYTES),
-        transport="shm")
-
-
 def conclude(results: Sequence[Result]) -> dict[str, list[Verdict]]:
     """The verdicts of each workload, under its name."""
     out = {}
-    for work in dict.fromkeys(r["workload"] for r in results):
-        single = any(r["connections"] == 1 for r in results if r["workload"] == work)
-        out[work] = (memory_verdicts(results, work) if work == IDLE else
-                     latency_verdicts(results, work) if single else speed_verdicts(results, work))
+    for work, connections in {r["workload"]: r["connections"] for r in results}.items():
+        out[work] = latency_verdicts(results, work) if connections == 1 else speed_verdicts(results, work)
+    if IDLE in out:
+        out[IDLE] = of_one(results, IDLE, "bytes_per_connection", over("shm"), lambda each: (
+            f"shm, idle: {grouped(each.median)} bytes of user space a connection, without its segment"),
+            at_most(MOST_IDLE_BYTES), transport="shm")
     return out
 
 
