@@ -79,7 +79,8 @@ def compared(results: Sequence[Result], workload: str | None, metric: str, one: 
 def of_one(results: Sequence[Result], workload: str | None, metric: str, server: Filter, text: Callable[[Sample], str],
            bound: Bound, /, **about: Any) -> list[Verdict]:
     """The verdict on a figure of one server; [] if no round has it."""
-    values = tuple(r[metric] for r in results if workload in (None, r.get("workload")) and not r.get("error") and server(r))
+    values = tuple(r[metric] for r in results if workload in (None, r.get("workload")) and not r.get("error") and server(r)
+                   and r[metric] is not None)
     return [demand(text(Sample(values)), Sample(values), bound, metric=metric, **about)] if values else []
 
 

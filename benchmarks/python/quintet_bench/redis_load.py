@@ -2,13 +2,13 @@
 """redis-server and the example `kv` under redis-benchmark: the Redis protocol instead of an echo."""
 from __future__ import annotations
 
+import contextlib
 import re
 import resource
 import shlex
 import statistics
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from .build import Build, Workload
@@ -74,16 +74,15 @@ def measure_at(programs: RedisPrograms, result: Result, s: Settings, run: Run, s
     def load(seconds: float) -> tuple[int, list[Result]]:
         """Returns the requests of each client, and what the clients tell."""
         requests = max(5_000, int(seconds * per_s)) // len(ports)
-
-        def client(port: str) -> Result:
-            command = [programs.benchmark, "-h", "127.0.0.1", "-p", port, "-c", str(max(1, run.work.connections // len(ports))),
-                       "-P", str(run.work.pipeline), "-n", str(requests), *TESTS.get(run.work.name, ["-t", "ping_mbulk"])]
-            with Child("redis-benchmark", pinned(result["client_cpus"], command)) as child:
-                return figures_in(child.output(time.monotonic() + 60 + requests / 10_000))
-        if len(ports) == 1:             # without a thread, so that Ctrl-C ends the client
-            return requests, [client(ports[0])]
-        with ThreadPoolExecutor(len(ports)) as pool:
-            return requests, list(pool.map(client, ports))
+        shape = ["-c", str(max(1, run.work.connections // len(ports))), "-P", str(run.work.pipeline), "-n", str(requests)]
+        commands = [[programs.benchmark, "-h", "127.0.0.1", "-p", port, *shape, *TESTS.get(run.work.name, ["-t", "ping_mbulk"])]
+                    for port in ports]
+        with contextlib.ExitStack() as ends:    # all run at once; what one prints fits into its pipe until it is read
+            clients = [ends.enter_context(Child("redis-benchmark", pinned(result["client_cpus"], command)))
+                       for command in commands]
+            deadline = time.monotonic() + 60 + requests / 10_000
+            found = [figures_in(client.output(deadline)) for client in clients]
+        return requests, found
     load(run.warm_up_s(s))
     before, before_s = sample(server.pid), client_s()
     requests, found = load(run.measured_s(s))

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..build import Build
-from ..demands import Verdict, at_most, demand
+from ..demands import Verdict, at_most
 from ..errors import UsageError
-from ..experiment import Experiment, Plan, compared, matching
+from ..experiment import Experiment, Plan, compared, matching, of_one
 from ..foreign import require_files
 from ..options import Parser, list_of, size_in
 from ..plan import Contender, Run, Settings, UsualRuns
 from ..published import PUBLISHED
 from ..redis_load import INLINE, PING, RedisPrograms, measure_redis_load
-from ..results import Combination, Document, Result, Sample, number, summarise
+from ..results import Combination, Document, Result, Sample, number
 from ..runner import Measure, await_listening, counted_server, load_command, run_load, server_command
 from ..table import Layout, aligned, arrows
 from ..text import grouped, significant
@@ -42,12 +42,12 @@ def frame_verdicts(results: Sequence[Result]) -> list[Verdict]:
     def saved(ratio: Sample) -> str:
         return (f"{model}: the read cache changes CPU per request by {100 * ratio.median - 100:+.1f} %, which is "
                 f"{100 / ratio.median - 100:+.1f} % requests for the same CPU; CPU with it over CPU without it")
-    out = []
-    for row in summarise(results):
-        depth, model, each = row.first["pipeline"], row.first["model"], row.samples.get("receives_per_request")
-        if each and row.first["receive_size"] == WHOLE:
-            text = f"{model}, {depth} in flight for each connection: {significant(each.median)} receives of a message"
-            out.append(demand(text, each, at_most(DEMANDED[depth]), metric="receives_per_request", model=model, pipeline=depth))
+    out = list[Verdict]()
+    for model, depth in dict.fromkeys((r["model"], r["pipeline"]) for r in results):
+        cached = matching(model=model, pipeline=depth, receive_size=WHOLE)
+        out += of_one(results, "framed", "receives_per_request", cached, lambda each: (
+            f"{model}, {depth} in flight for each connection: {significant(each.median)} receives of a message"),
+            at_most(DEMANDED[depth]), model=model, pipeline=depth)
     for model in dict.fromkeys(r["model"] for r in results):
         whole, off = (matching(model=model, pipeline=1, receive_size=size) for size in (WHOLE, OFF))
         out += compared(results, "framed", CPU, whole, off, saved, at_most(MOST_CPU), model=model, reference="off")
@@ -97,10 +97,9 @@ PINGS_LAYOUT = Layout(lambda row: PINGS, lambda row: f"{row.first['model']:<23}{
 
 
 def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
-    frames = summary[0].workload == "framed"
-    models = [row.first["model"] for row in summary]
-    layout, key = (FRAMES_LAYOUT, "pipeline") if frames else (PINGS_LAYOUT, "model")
-    out = layout.text(sorted(summary, key=lambda row: models.index(row.first["model"]) if key == "model" else row.first[key]))
+    frames, models = summary[0].workload == "framed", [row.first["model"] for row in summary]
+    out = (FRAMES_LAYOUT.text(summary) if frames else
+           PINGS_LAYOUT.text(sorted(summary, key=lambda row: models.index(row.first["model"]))))
     for side in figures["distributions"]:
         columns = [[title, *(f"{value:.2f}%" for value in side[title])] for title in FORMS.values()]
         out += f"  {side['model']}: latencies of at most\n" + aligned(
