@@ -21,10 +21,7 @@ STARTING_S = 0.1
 def probe(program: str, arguments: list[str], duration_s: float) -> dict[str, Any]:
     deadline = time.monotonic() + duration_s + PATIENCE_S
     with Child("the probe", [program, "probe", *arguments, "--duration", f"{duration_s:.3f}"]) as child:
-        line = child.line(deadline)
-        if child.wait(deadline) != 0 or line is None:
-            raise RunError(f"the probe {child.ending()}")
-    return dict(json.loads(line))
+        return dict(json.loads(child.output(deadline)))
 
 
 @contextlib.contextmanager
