@@ -95,15 +95,16 @@ std::size_t count_of(const bus_settings& s) {
 // Senders connect to the relay, and the relay to the receiver.
 node_role relayed_role(const bus_settings& s, std::uint64_t id) {
   const std::uint64_t relay = count_of(s);
-  if (id == 1) return {.id = id, .dials = {}, .targets = {}, .links = 1, .relay = {}};
-  if (id == relay) return {.id = id, .dials = {1}, .targets = {}, .links = s.senders + 1, .relay = {}};
-  return {.id = id, .dials = {relay}, .targets = {1}, .links = 1, .relay = relay};
+  if (id == 1) return {.id = id, .dials = {}, .targets = {}, .links = 1, .relay = {}, .forwards_for = 0};
+  if (id == relay)
+    return {.id = id, .dials = {1}, .targets = {}, .links = s.senders + 1, .relay = {}, .forwards_for = s.senders};
+  return {.id = id, .dials = {relay}, .targets = {1}, .links = 1, .relay = relay, .forwards_for = 0};
 }
 
 // Each pair has one link, which the node with the smaller id connects; a receiver is connected by its senders.
 node_role role_of(const bus_settings& s, std::uint64_t id) {
   if (s.has_relay && s.all_to_all == 0) return relayed_role(s, id);
-  node_role role{.id = id, .dials = {}, .targets = {}, .links = 0, .relay = {}};
+  node_role role{.id = id, .dials = {}, .targets = {}, .links = 0, .relay = {}, .forwards_for = 0};
   for (std::uint64_t other = 1; other <= count_of(s); ++other) {
     if (other == id || (s.all_to_all == 0 && id != 1 && other != 1)) continue;
     ++role.links;

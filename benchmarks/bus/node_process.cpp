@@ -23,7 +23,8 @@ constexpr std::size_t burst = 128 * 1024;
 // A backlog would leave in merged writes, so a node that must not merge has as little as the bus allows: two messages
 // of the largest size.
 constexpr std::size_t least_unacknowledged = 2 * (numbered_messages::largest + 64);
-// A relay drops what its queue of 1 MiB has no room for. So a sender has less on the way, headers included.
+// A relay drops what its queue has no room for. So each sender has at most a window and a message on the way, headers
+// included, and room for twice as much there: the queue is freed in chunks of 64 KiB.
 constexpr std::size_t window = 512 * 1024, header = 64;
 
 // IPv6, as the published figures have it, where the machine does.
@@ -72,6 +73,7 @@ bus_options node_process::make_options() {
                 .shared_memory = traffic_.route == bus_route::shm,
                 .loop = {.static_output = traffic_.static_output}};
   if (!traffic_.merging) o.max_unacknowledged = least_unacknowledged;
+  if (role_.forwards_for > 0) o.max_unacknowledged = role_.forwards_for * 2 * window;
   return o;
 }
 

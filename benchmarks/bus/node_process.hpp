@@ -33,6 +33,7 @@ struct node_role {
   std::vector<std::uint64_t> targets;  ///< peers that it sends to
   std::size_t links = 0;               ///< links that it has when the run can begin
   std::optional<std::uint64_t> relay;  ///< the node that forwards what it sends
+  std::size_t forwards_for = 0;        ///< senders whose messages it forwards
 };
 
 /// Commands of the measuring process to a node, and its answers. Each is one byte.

@@ -114,6 +114,7 @@ BOOST_DATA_TEST_CASE(all_messages_arrive_by_each_route,
 BOOST_DATA_TEST_CASE(no_message_is_lost_on_the_way_through_a_relay,
                      data::make({bus_route::unix_socket, bus_route::tcp}), route) {
   bus_settings s = settings(route);
+  s.traffic.sizes = {8, 16384};
   s.senders = 2;
   s.has_relay = true;
   const bus_result r = run_bus(s);
