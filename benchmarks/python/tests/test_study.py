@@ -7,11 +7,11 @@ import re
 import pytest
 from conftest import HERE
 
+from quintet_bench.commands.study import SHARES, cachegrind_counts, machine_caches
 from quintet_bench.errors import RunError
 from quintet_bench.foreign import OF_THREADS, sample, spent_between
 from quintet_bench.results import Document
 from quintet_bench.study import kv
-from quintet_bench.study.passes import SHARES, cachegrind_counts, machine_caches
 from quintet_bench.study.perf_stat import failure, parse, problems
 from quintet_bench.study.perf_tool import hot_functions, lock_waits, per_request, share_of
 from quintet_bench.study.report import BEFORE, cache, changes, study_table, subject_of

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSL-1.0
-"""What a server under load does to the machine: hardware counters, /proc, cachegrind, a planted false sharing."""
+"""What a server under load does to the machine: hardware counters, /proc, a load that misses, and the report."""
