@@ -50,12 +50,10 @@ counted relay_between(quintet::model m, std::size_t window, Use use) {
   all.options.window = window;
   const quintet::connection_limits unlimited{.max_output = 256 * mib, .high_watermark = 256 * mib};
   const quintet::config config{.listen = {"127.0.0.1:0"}, .model = m, .limits = unlimited};
-  quintet::server server(config, quintet::handler_factory([&all](const quintet::connection_ends& ends) {
-                           return proxy::client_end(all, ends);
-                         }));
+  quintet::server server(config, quintet::handler_factory([&all] { return proxy::client_end(all, {}); }));
   all.main = &server.main_loop();
-  all.attach = [&server](quintet::event_loop* near, int handle, proxy::upstream_end end, auto refused) {
-    server.attach(near, handle, std::move(end), std::move(refused));
+  all.attach = [&server](quintet::event_loop* near, quintet::stream_handle s, proxy::upstream_end end, auto refused) {
+    server.attach(near, std::move(s), std::move(end), std::move(refused));
   };
   std::thread running([&server] { server.run(); });
   {
