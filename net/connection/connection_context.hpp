@@ -185,10 +185,11 @@ class connection_context : public stream_channel {
   connection_id id_;
   connection_silence silence_;
   connection_posts posts_;
-  enabled_callbacks enabled_;   // loop
-  bool is_timed_ = false;       // there is a time limit; set as own_
-  bool has_told_ends_ = false;  // by a proxy: then baton_extras_ have them from the beginning
-  bool is_ip_ = false;          // of stream_facts
+  enabled_callbacks enabled_;  // loop
+  bool is_timed_ = false;      // there is a time limit; set as own_
+  // Facts of the stream. Bits, as a connection has no room; nobody writes them after the beginning.
+  bool has_told_ends_ : 1 = false;  // by a proxy: then baton_extras_ have them from the beginning
+  bool is_ip_ : 1 = false;
   cancel_state heard_;
   time_point active_at_{};                                 // loop: end of the last batch on the fast path
   std::unique_ptr<connection_settings> own_;               // changed by the loop while it has the baton

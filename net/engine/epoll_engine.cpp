@@ -84,7 +84,7 @@ bool epoll_engine::dispatch(const epoll_event& event, std::size_t in_turn) {
       static_cast<event_channel&>(c).on_event();
       break;
     case kind::connect:
-      connect_ready(static_cast<connect_channel&>(c), event.events);
+      connect_ready(static_cast<connect_channel&>(c));
       break;
     case kind::in_place_stream:
       in_place_stream_ready(static_cast<stream_channel&>(c), event.events);
@@ -160,10 +160,10 @@ inline void epoll_engine::nothing_received(stream_channel& c, ssize_t result) {
   nothing_received(c, n);
 }
 
-void epoll_engine::connect_ready(connect_channel& c, std::uint32_t events) noexcept {
+void epoll_engine::connect_ready(connect_channel& c) noexcept {
   const int handle = c.handle();
   remove(c);
-  c.on_connected(kernel_sockets::finish_connect(handle, (events & (EPOLLERR | EPOLLHUP)) != 0));
+  c.on_connected(kernel_sockets::finish_connect(handle));
 }
 
 engine::send_result epoll_engine::send(stream_channel& c, bytes data) noexcept { return send_now(*this, c, data); }

@@ -48,7 +48,7 @@ class epoll_engine final : public socket_engine, private engine_embedding {
   void receive_guarded(stream_channel& c);
   void in_place_stream_ready(stream_channel& c, std::uint32_t events);
   void nothing_received(stream_channel& c, ssize_t result);
-  void connect_ready(connect_channel& c, std::uint32_t events) noexcept;
+  void connect_ready(connect_channel& c) noexcept;
 
   file_descriptor set_;
   wake_event wake_{EFD_NONBLOCK};

@@ -190,8 +190,8 @@ int kernel_sockets::connect(const address& to, error_code& failed, const socket_
   return -1;
 }
 
-error_code kernel_sockets::finish_connect(int handle, bool may_have_failed) noexcept {
-  if (const int error = may_have_failed ? get_option(handle, SO_ERROR) : 0; error != 0)
+error_code kernel_sockets::finish_connect(int handle) noexcept {
+  if (const int error = get_option(handle, SO_ERROR); error != 0)
     return error < 0 ? last_error() : system_error_code(error);
   // If nobody listens on an ephemeral port of this machine, the kernel may pick the same port for this end. The socket
   // is then connected to itself, and keeps a server from listening there.

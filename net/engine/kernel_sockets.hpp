@@ -52,8 +52,7 @@ class kernel_sockets final : public socket_services {
   /// [loop] As reset_when_closed().
   static void reset(int handle) noexcept;
   /// [loop] Returns the result of connecting once the handle is writable. On success, the handle is in blocking mode.
-  /// `may_have_failed`: false if the kernel has reported neither an error nor the end of the connection.
-  [[nodiscard]] static error_code finish_connect(int handle, bool may_have_failed = true) noexcept;
+  [[nodiscard]] static error_code finish_connect(int handle) noexcept;
   /// [loop] Clears O_NONBLOCK. The flag belongs to the socket, so a descriptor that comes from Asio may have it.
   [[nodiscard]] static error_code set_blocking(int handle) noexcept;
   /// [loop] Returns and clears a socket's error after POLLERR, ECONNRESET if a send has taken it already. EPIPE is the
