@@ -54,7 +54,7 @@ grep -qF 'handle&lt;a&gt;(b&amp;): 2 (66.7 %)' "$work/flame.svg" || fail "flame:
 "$scripts/flame" < /dev/null > /dev/null 2>&1 && fail 'flame draws nothing'
 
 serve --model reactor_pool --offload always
-"$bench" load "$address" --connections 5 --duration 30 > "$work/loaded" 2>&1 &
+"$bench" load "$address" --connections 5 --duration 300 > "$work/loaded" 2>&1 &
 load=$!
 for script in stat record off-cpu sched lock c2c; do
   (cd "$work" && timeout 60 "$scripts/$script" $server 1 > "out.$script" 2> "err.$script")
