@@ -22,7 +22,7 @@ void relay_end::join(connection& c, quintet::connection_id other, std::shared_pt
 void relay_end::forward(connection& c, quintet::bytes in) {
   if (other_) return send(c, in);
   early_.append(in);
-  if (early_.size() >= window_) c.pause_reading();
+  if (early_.size() >= most_early) c.pause_reading();
 }
 
 // registry().send() makes the only copy, and merges short input with waiting output.

@@ -30,6 +30,7 @@ class relay_end : public std::enable_shared_from_this<relay_end> {
   void closed(quintet::connection& c);
 
  private:
+  static constexpr std::size_t most_early = 16 * 1024;  ///< bytes read before there is an upstream; then it pauses
   void send(quintet::connection& c, quintet::bytes in);
   void ask_when_sent(quintet::connection& c);
   /// In a call to the other connection: counts the bytes forwarded `so_far` once they have left there. Then tells

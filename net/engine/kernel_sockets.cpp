@@ -91,7 +91,7 @@ socket_name name_by(Ask how, int fd) noexcept {
 address peer_of_ip(int fd, socklen_t size) noexcept {
   socket_name peer;
   if (::getsockopt(fd, SOL_SOCKET, SO_PEERNAME, &peer.at, &size) == 0) peer.size = size;
-  return peer.value();
+  return peer.size > 0 ? peer.value() : name_by(::getpeername, fd).value();  // where the option is not known
 }
 
 int get_option(int fd, int option) noexcept {
