@@ -44,7 +44,7 @@ struct network_use {
   double busier_way_bytes = 0;  ///< the larger of sent and received
 };
 
-/// What one thread of a load, or all of them, have found.
+/// The findings of one thread of a load, or of all threads together.
 struct load_findings {
   std::uint64_t due_not_sent = 0;  ///< open loop: requests that the schedule had but the server left no room for
   std::uint64_t shed = 0;          ///< replies in the window that report overload

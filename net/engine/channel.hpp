@@ -44,7 +44,7 @@ class transport {
 struct stream_facts {
   std::shared_ptr<const connection_ends> told;  ///< the addresses that a proxy has told; null: the socket's are right
   bool is_ip = false;         ///< the socket is known to be no Unix socket: nobody needs to ask the kernel
-  bool is_connected = false;  ///< a connector has made it: what socket_services::adopt_stream() checks holds
+  bool is_connected = false;  ///< a connector has made it: attach() does not check it again
 };
 
 /// A descriptor, and the transport that it carries; null: the stream is a bare socket. Only engine::close() closes a

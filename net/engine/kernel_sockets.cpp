@@ -86,8 +86,8 @@ socket_name name_by(Ask how, int fd) noexcept {
   return name;
 }
 
-/// Returns the peer of an IP socket, also of one that has been disconnected: getpeername() fails then, and this option
-/// tells. It refuses a longer size than the name has, which is that of the socket's own name.
+/// Returns the peer of an IP socket. SO_PEERNAME knows it also after a reset, when getpeername() fails. Its size must
+/// not exceed that of the name, so the caller passes the size of the socket's own name.
 address peer_of_ip(int fd, socklen_t size) noexcept {
   socket_name peer;
   if (::getsockopt(fd, SOL_SOCKET, SO_PEERNAME, &peer.at, &size) == 0) peer.size = size;

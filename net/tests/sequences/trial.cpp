@@ -26,8 +26,8 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-// One sequence takes some milliseconds. What takes so many seconds, also on a busy machine, does not end. While a
-// sequence is shrunk, a wrong guess costs little, and many attempts may hang.
+// Seconds after which a sequence counts as one that does not end. It takes milliseconds, and more on a busy machine.
+// While a sequence is shrunk, a wrong guess costs little, and many attempts may hang.
 constexpr unsigned patience = 45, patience_while_shrinking = 2;
 
 // All failures of a process together are shrunk within this time, so that ctest's limit is not reached before the
